@@ -1,0 +1,1 @@
+"""The rules: headless, pure where possible, I/O at the edges."""

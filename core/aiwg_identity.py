@@ -1,0 +1,89 @@
+"""AIWG's serialisation and identities, byte for byte as its JavaScript makes them (spec 5.1).
+
+AIWG hashes `JSON.stringify` of objects in construction order; there is no canonical form. The
+rules are facts of its format, checked against independently computed vectors in the tests.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from typing import Any
+
+_SURROGATE = re.compile("[\ud800-\udfff]")
+_JS_SPACE = re.compile("[\\t\\n\\v\\f\\r \u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000\ufeff]+")
+
+
+def js_json(value: Any, indent: int | None = None) -> str:
+    """`JSON.stringify(value, null, indent)`: key order kept, lone surrogates as `\\udXXX`."""
+    separators = (",", ":") if indent is None else (",", ": ")
+    text = json.dumps(_js_numbers(value), ensure_ascii=False, separators=separators, indent=indent)
+    return _SURROGATE.sub(lambda m: f"\\u{ord(m[0]):04x}", text)
+
+
+def _js_numbers(value: Any) -> Any:
+    """Integral floats as JavaScript prints them; -0 is 0."""
+    if isinstance(value, float) and value.is_integer() and abs(value) < 1e21:
+        return int(value)
+    if isinstance(value, dict):
+        return {k: _js_numbers(v) for k, v in value.items()}
+    if isinstance(value, list):
+        return [_js_numbers(v) for v in value]
+    return value
+
+
+def js_digest(text: str) -> str:
+    """Digest of a bare string's UTF-8; lone surrogates hash as U+FFFD, as in JavaScript."""
+    data = _SURROGATE.sub("\ufffd", text).encode()
+    return "sha256:" + hashlib.sha256(data).hexdigest()
+
+
+def json_digest(value: Any) -> str:
+    """Digest of `JSON.stringify(value)`."""
+    return "sha256:" + hashlib.sha256(js_json(value).encode()).hexdigest()
+
+
+def nul_digest(*parts: str) -> str:
+    """Digest of the parts joined by NUL."""
+    return js_digest("\0".join(parts))
+
+
+def pretty(value: Any) -> bytes:
+    """A document as AIWG writes it: two-space indented, UTF-8, one final newline."""
+    return (js_json(value, indent=2) + "\n").encode()
+
+
+def normalised_line(text: str) -> str:
+    """A fact as line memory stores it: JavaScript white space runs become one space, trimmed."""
+    return _JS_SPACE.sub(" ", text).strip(" ")
+
+
+def promotion_handle(candidate_id: str, version: int) -> str:
+    """The handle a promotion derives for a new line, version nibble 5, variant a (format 2.10)."""
+    h = nul_digest(candidate_id, str(version)).removeprefix("sha256:")
+    return f"lm_{h[0:8]}-{h[8:12]}-5{h[13:16]}-a{h[17:20]}-{h[20:32]}"
+
+
+def source_ref(candidate_id: str, version: int) -> str:
+    """How a line's sidecar entry names the reviewed statement it came from."""
+    return f"session-candidate:{candidate_id}:v{version}"
+
+
+def line_after_hash(fact: str, handle: str, ref: str) -> str:
+    """AIWG's afterHash of a line-memory destination."""
+    return json_digest({"fact": fact, "handle": handle, "sourceRef": ref})
+
+
+def journal_id(operation: str, memory: str, metadata: Any) -> str:
+    """The bare-hex id of a line-memory redo journal (format 2.6)."""
+    document = {"operation": operation, "memory": memory, "metadata": metadata}
+    return json_digest(document).removeprefix("sha256:")
+
+
+def iso_ms(micros: int) -> str:
+    """A time as JavaScript's `toISOString` prints it, from integer microseconds UTC."""
+    from datetime import UTC, datetime
+
+    moment = datetime.fromtimestamp(micros // 1_000_000, UTC)
+    return f"{moment:%Y-%m-%dT%H:%M:%S}.{micros % 1_000_000 // 1000:03d}Z"

@@ -1,0 +1,1 @@
+"""Evidence: import through readers, the ledger's commitments, lookups (spec 1)."""

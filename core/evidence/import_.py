@@ -1,0 +1,393 @@
+"""Import: files in, events in the ledger, counts that add up (spec 1.3).
+
+Idempotent by content, incremental for files that grow, nothing dropped silently. Parsing happens
+outside transactions; a transaction holds at most one batch, then yields the writer.
+"""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field, replace
+from hashlib import sha256
+from pathlib import Path
+from typing import BinaryIO
+
+from core.evidence import commitments, places
+from core.evidence.readers import base, detect, named
+from core.evidence.readers.base import Format, Record, Source, Waiting
+from core.identity import digest_text, keyed, keyed_id
+from core.ports import Desk
+from schemas.errors import MemdeskError, Stale
+from schemas.evidence import EventKind, FileReport, ImportReport, RefusedFile
+from schemas.storage import NewEvent, StoredFile
+
+Progress = Callable[[str, int, int], None]
+"""Told path, bytes read and size, now and then."""
+
+_BATCH_BYTES = 1 << 20
+_HEAD_BYTES = 1 << 16
+_SAMPLE_BYTES = 1 << 20
+
+
+def silent(_path: str, _read: int, _size: int) -> None:
+    """The default progress: none."""
+
+
+@dataclass(slots=True)
+class _Tally:
+    """Counts of one file, and of all."""
+
+    records: int = 0
+    new: int = 0
+    known: int = 0
+    unparsed: int = 0
+    waiting: int = 0
+    linked: int = 0
+    bytes: int = 0
+    kinds: Counter[str] = field(default_factory=Counter)
+    authors: Counter[str] = field(default_factory=Counter)
+
+    def add(self, other: _Tally) -> None:
+        for name in ("records", "new", "known", "unparsed", "waiting", "linked", "bytes"):
+            setattr(self, name, getattr(self, name) + getattr(other, name))
+        self.kinds.update(other.kinds)
+        self.authors.update(other.authors)
+
+
+def import_paths(
+    desk: Desk,
+    paths: Iterable[str | Path],
+    *,
+    format_: str | None = None,
+    progress: Progress = silent,
+) -> ImportReport:
+    """Import files and folders; a refused file is named in the report and the rest goes on.
+
+    Raises the refusal itself when the one path named is refused.
+    """
+    wanted = named(format_) if format_ else None
+    total, files, refused = _Tally(), [], []
+    given = [Path(p) for p in paths]
+    found = [f for p in given for f in places.expand(p)]
+    for path in found:
+        try:
+            report, tally = import_file(desk, path, wanted, progress)
+        except MemdeskError as err:
+            if err.code.startswith(("store.", "workspace.")) or found == given[:1]:
+                raise
+            where = places.stored_path(desk, path)
+            refused.append(RefusedFile(path=where, code=err.code, message=err.message))
+            continue
+        files.append(report)
+        total.add(tally)
+    events = total.new + total.known
+    return ImportReport(
+        sources=len(files),
+        records=total.records,
+        events=events,
+        new=total.new,
+        duplicate=total.known,
+        unparsed=total.unparsed,
+        waiting=total.waiting,
+        read=events + total.waiting,
+        linked=total.linked,
+        bytes=total.bytes,
+        by_kind=dict(sorted(total.kinds.items())),
+        by_author=dict(sorted(total.authors.items())),
+        files=tuple(files),
+        refused=tuple(refused),
+    )
+
+
+def import_file(
+    desk: Desk, path: Path, wanted: Format | None, progress: Progress
+) -> tuple[FileReport, _Tally]:
+    """Import one file. Raises Refused for paths and formats, Stale for a racing importer."""
+    with places.open_evidence(path) as file:
+        size = os.fstat(file.fileno()).st_size
+        where = places.stored_path(desk, path)
+        stored, hasher = _known(desk, where, file, size)
+        format_ = wanted or (named(stored.format) if stored else detect(_sample(file, path.name)))
+        tally = _Tally(known=_known_events(desk, stored, size) if stored else 0)
+        if stored is None:
+            stored = _register(desk, where, format_, file)
+        elif stored.path != where:
+            _also_at(desk, stored, where)
+        run = _Run(desk, file, stored, path.stem, hasher, tally, lambda n: progress(where, n, size))
+        stored = run.run(format_)
+    return (
+        FileReport(
+            id=stored.id,
+            path=where,
+            format=format_.name,
+            events=tally.new + tally.known,
+            new=tally.new,
+            duplicate=tally.known,
+            unparsed=tally.unparsed,
+            waiting=tally.waiting,
+            notes=tuple(stored.notes.split("\n")) if stored.notes else (),
+        ),
+        tally,
+    )
+
+
+def _sample(file: BinaryIO, name: str) -> base.Sample:
+    data = os.pread(file.fileno(), _SAMPLE_BYTES, 0)
+    whole = data.split(b"\n")
+    # A first line longer than the sample still shows its shape; it is judged cut as it is.
+    lines = whole[:-1] if len(data) == _SAMPLE_BYTES and len(whole) > 1 else whole
+    return base.Sample(data[:_HEAD_BYTES], tuple(x for x in lines if x.strip())[:64], name)
+
+
+def _head(file: BinaryIO) -> str:
+    """Digest of the first line, at most 64 KiB of it: the same for a file that moved or grew."""
+    return digest_text(sha256(os.pread(file.fileno(), _HEAD_BYTES, 0).split(b"\n")[0]).digest())
+
+
+def _known(
+    desk: Desk, where: str, file: BinaryIO, size: int
+) -> tuple[StoredFile | None, sha256]:
+    """The stored file whose committed bytes this one begins with, and a hash of them.
+
+    Found by path, or by its first line when the file moved, was copied, or came back shorter.
+    """
+    head = _head(file)
+    with desk.store.read() as view:
+        candidates = [f for f in [view.evidence.file_by_path(where)] if f is not None]
+        candidates += [f for f in view.evidence.files_by_head(head) if f not in candidates]
+        for stored in candidates:
+            if stored.size <= size:
+                hasher = _hash(file, stored.size)
+                if digest_text(hasher.digest()) == stored.digest:
+                    return stored, hasher
+            elif size and _is_prefix(view.evidence.rebuild(stored.id), file, size):
+                return stored, sha256()
+    return None, sha256()
+
+
+def _known_events(desk: Desk, stored: StoredFile, size: int) -> int:
+    """Events of this file that are stored already; an older copy holds only its own."""
+    if size >= stored.size:
+        return stored.events
+    with desk.store.read() as view:
+        return view.evidence.events_before(stored, size)
+
+
+def _hash(file: BinaryIO, size: int) -> sha256:
+    hasher, at = sha256(), 0
+    while at < size:
+        data = os.pread(file.fileno(), min(base.CHUNK, size - at), at)
+        if not data:
+            break
+        hasher.update(data)
+        at += len(data)
+    return hasher
+
+
+def _is_prefix(pieces: Iterator[bytes], file: BinaryIO, size: int) -> bool:
+    """True when the file's bytes are the beginning of stored ones (an older copy)."""
+    at = 0
+    for piece in pieces:
+        part = piece[: size - at]
+        if os.pread(file.fileno(), len(part), at) != part:
+            return False
+        at += len(part)
+        if at >= size:
+            return True
+    return False
+
+
+def _register(desk: Desk, where: str, format_: Format, file: BinaryIO) -> StoredFile:
+    head = _head(file)
+    with desk.store.write(durable=False) as unit:
+        before = unit.evidence.file_by_path(where)
+        revision = before.revision + 1 if before else 1
+        salt = f"{head}\n{revision}\n{len(unit.evidence.files_by_head(head))}".encode()
+        id_ = keyed_id("file", desk.secret, where.encode(), salt)
+        return unit.evidence.add_file(id_, where, format_.name, head, revision, desk.clock())
+
+
+def _also_at(desk: Desk, stored: StoredFile, where: str) -> None:
+    with desk.store.write(durable=False) as unit:
+        at = unit.evidence.file_by_path(where)
+        if at is None or at.id != stored.id:
+            unit.evidence.add_path(stored, where)
+
+
+@dataclass(slots=True)
+class _Run:
+    """One pass over the uncommitted rest of one file."""
+
+    desk: Desk
+    file: BinaryIO
+    stored: StoredFile
+    stem: str
+    hasher: sha256
+    tally: _Tally
+    progress: Callable[[int], None]
+
+    def run(self, format_: Format) -> StoredFile:
+        """Read to the end, committing batch by batch; returns the file as it stands then."""
+        self.file.seek(self.stored.size)
+        source = Source(
+            file=self.file,
+            offset=self.stored.size,
+            line=self.stored.lines,
+            session=self.stem,
+            max_record=self.desk.policy.evidence.record_bytes,
+            known=self._native_ids,
+        )
+        policy = self.desk.policy.evidence
+        end, line, ordinal = self.stored.size - len(self.stored.tail), 0, self.stored.events
+        batch: list[NewEvent] = []
+        weight = 0
+        stop: int | None = None
+        for item in format_.read(source) if not self._older() else ():
+            if isinstance(item, Waiting):
+                self.tally.waiting += 1
+                stop = item.start
+                break
+            lead = self._lead(end, item, line)
+            batch += self._events(item, lead, ordinal)
+            end, line = item.start + len(item.raw), item.line
+            ordinal = batch[-1].ordinal + 1
+            weight += len(item.raw)
+            if len(batch) >= policy.batch_events or weight >= _BATCH_BYTES:
+                self._commit(batch, end, durable=False)
+                batch, weight = [], 0
+                self.progress(end)
+        self._commit(batch, end, durable=True, stop=stop)
+        self.progress(end)
+        return self.stored
+
+    def _older(self) -> bool:
+        """True when the file is an older, shorter copy of what is stored: nothing to read."""
+        return os.fstat(self.file.fileno()).st_size < self.stored.size
+
+    def _native_ids(self) -> set[str]:
+        if not self.stored.events:
+            return set()
+        with self.desk.store.read() as view:
+            return view.evidence.native_ids(self.stored)
+
+    def _lead(self, end: int, record: Record, line: int) -> bytes | None:
+        """Bytes between the last record and this one; None for the usual single newline."""
+        gap = record.start - end
+        if gap == 1 and record.line != line and end > 0:
+            return None
+        return os.pread(self.file.fileno(), gap, end) if gap else b""
+
+    def _events(self, record: Record, lead: bytes | None, ordinal: int) -> list[NewEvent]:
+        raw_digest = sha256(record.raw).digest()
+        self.hasher.update(b"\n" if lead is None else lead)
+        self.hasher.update(record.raw)
+        self.tally.records += 1
+        start = record.start.to_bytes(8, "big")
+        file_id = self.stored.id.encode()
+        events = []
+        for n, part in enumerate(record.parts):
+            text = part.text.encode()
+            twin = None
+            if part.native_id is not None and text:
+                mark = keyed(self.desk.secret, part.native_id.encode(), part.kind.encode(), text)
+                twin = int.from_bytes(mark[:8], "big", signed=True)
+            events.append(
+                NewEvent(
+                    id=keyed(self.desk.secret, b"ev", file_id, start, raw_digest, bytes([n % 256])),
+                    ordinal=ordinal + n,
+                    part=n,
+                    kind=part.kind.value,
+                    author=part.author.value,
+                    session=part.session or self.stem,
+                    time=part.time,
+                    native_id=part.native_id,
+                    parent=part.parent,
+                    scope=part.scope,
+                    line=record.line,
+                    byte_start=record.start,
+                    byte_length=len(record.raw),
+                    notes="\n".join(part.notes),
+                    twin=twin,
+                    text=text,
+                    lead=lead if n == 0 else b"",
+                    raw=record.raw if n == 0 else None,
+                    digest=raw_digest,
+                    salt=b"",
+                    commitment=b"",
+                )
+            )
+        return events
+
+    def _commit(
+        self, batch: list[NewEvent], end: int, *, durable: bool, stop: int | None = None
+    ) -> None:
+        """Append one batch with its ledger entry, and how far the file is read by it."""
+        desk, old = self.desk, self.stored
+        hasher, tail = self.hasher, b""
+        if durable:
+            tail = self._tail(end, stop)
+            hasher = hasher.copy()
+            hasher.update(tail)
+        if not batch and (self._older() or end + len(tail) == old.size):
+            return
+        salts = os.urandom(commitments.SALT_BYTES * len(batch))
+        with desk.store.write(durable=durable) as unit:
+            twins = unit.evidence.twins([e.twin for e in batch if e.twin is not None])
+            linked = self._link(batch, twins)
+            for n, event in enumerate(batch):
+                event.salt = salts[n * 16 : n * 16 + 16]
+                event.commitment = commitments.leaf(old.id, event)
+            new = replace(
+                old,
+                digest=digest_text(hasher.digest()),
+                size=end + len(tail),
+                lines=self._lines(batch, tail),
+                events=batch[-1].ordinal + 1 if batch else old.events,
+                tail=tail,
+            )
+            if not unit.evidence.advance(old, new):
+                raise Stale("store.busy", "Another import is reading this file.")
+            if batch:
+                unit.evidence.append(old, batch)
+                root = digest_text(commitments.root([e.commitment for e in batch]))
+                subject = f"{old.id}:{batch[0].ordinal}-{batch[-1].ordinal}"
+                unit.ledger.append("events", subject, root, len(batch), desk.clock())
+        self.stored = new
+        self._count(batch, linked)
+        self.tally.bytes += new.size - old.size
+
+    def _link(self, batch: list[NewEvent], twins: dict[int, str]) -> int:
+        """Note on each event an earlier one with the same native id and words."""
+        linked = 0
+        for event in batch:
+            if event.twin is None:
+                continue
+            earlier = twins.get(event.twin)
+            if earlier is None:
+                twins[event.twin] = "ev_" + event.id.hex()
+                continue
+            event.notes = "\n".join(x for x in (event.notes, f"same:{earlier}") if x)
+            linked += 1
+        return linked
+
+    def _tail(self, end: int, stop: int | None) -> bytes:
+        size = os.fstat(self.file.fileno()).st_size if stop is None else stop
+        return os.pread(self.file.fileno(), max(0, size - end), end)
+
+    def _lines(self, batch: list[NewEvent], tail: bytes) -> int:
+        """Newlines in the committed bytes."""
+        if not batch:
+            return self.stored.lines + tail.count(b"\n") - self.stored.tail.count(b"\n")
+        last = next(e for e in reversed(batch) if e.raw is not None)
+        inside = last.raw.count(b"\n") if last.raw else 0
+        return last.line - 1 + inside + tail.count(b"\n")
+
+    def _count(self, batch: list[NewEvent], linked: int) -> None:
+        self.tally.new += len(batch)
+        self.tally.linked += linked
+        for event in batch:
+            self.tally.kinds[event.kind] += 1
+            self.tally.authors[event.author] += 1
+            self.tally.unparsed += event.kind == EventKind.UNPARSED

@@ -1,0 +1,87 @@
+"""Where evidence comes from: walking folders, opening without following links, inert paths (0.9)."""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import os
+import stat
+from collections.abc import Iterator
+from pathlib import Path
+from typing import BinaryIO
+
+from core.identity import keyed
+from core.ports import Desk
+from core.screening import secret_spans
+from schemas.errors import NotFound, Refused
+
+SUFFIXES = (".jsonl", ".md", ".markdown", ".txt")
+"""What a folder walk takes; a file named by itself is judged by content alone."""
+
+_OPEN = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+
+
+def expand(path: Path) -> list[Path]:
+    """The path itself, or the evidence files under a folder in a stable order, links skipped.
+
+    Raises NotFound `path.not-found`, Refused `path.outside-workspace` for a link.
+    """
+    try:
+        info = os.stat(path, follow_symlinks=False)
+    except OSError as err:
+        raise NotFound("path.not-found", f"{path}: {err.strerror}", path=str(path)) from err
+    if stat.S_ISLNK(info.st_mode):
+        raise Refused("path.outside-workspace", f"{path} is a link.", path=str(path))
+    if not stat.S_ISDIR(info.st_mode):
+        return [path]
+    found: list[Path] = []
+    for folder, names, files in os.walk(path, followlinks=False):
+        names[:] = sorted(n for n in names if n not in (".git", ".memdesk", "node_modules"))
+        found += [
+            Path(folder, f)
+            for f in sorted(files)
+            if f.lower().endswith(SUFFIXES) and not os.path.islink(os.path.join(folder, f))
+        ]
+    return found
+
+
+@contextlib.contextmanager
+def open_evidence(path: Path) -> Iterator[BinaryIO]:
+    """Open a regular file for reading.
+
+    Raises Refused `path.outside-workspace` for a link, `path.not-regular`, `path.unreadable`;
+    NotFound `path.not-found`.
+    """
+    try:
+        handle = os.open(path, _OPEN)
+    except OSError as err:
+        if err.errno == errno.ELOOP:
+            raise Refused("path.outside-workspace", f"{path} is a link.") from err
+        if err.errno == errno.ENOENT:
+            raise NotFound("path.not-found", f"{path} does not exist.") from err
+        if err.errno == errno.ENXIO:
+            raise Refused("path.not-regular", f"{path} is no regular file.") from err
+        raise Refused("path.unreadable", f"{path}: {err.strerror}") from err
+    with os.fdopen(handle, "rb") as file:
+        if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+            raise Refused("path.not-regular", f"{path} is no regular file.")
+        yield file
+
+
+def stored_path(desk: Desk, path: Path) -> str:
+    """The inert form of a path: workspace-relative, or an opaque folder with the file's name."""
+    absolute = Path(os.path.abspath(path))
+    real = absolute.parent.resolve() / absolute.name
+    try:
+        return _readable(real.relative_to(desk.workspace.root).as_posix(), desk)
+    except ValueError:
+        folder = keyed(desk.secret, b"folder", os.fsencode(real.parent)).hex()[:12]
+        return f"outside:{folder}/{_readable(real.name, desk)}"
+
+
+def _readable(name: str, desk: Desk) -> str:
+    """A name as text: undecodable bytes replaced, secret-like parts by an opaque id."""
+    text = name.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+    if text != name or secret_spans(text):
+        return "name:" + keyed(desk.secret, b"name", os.fsencode(name)).hex()[:16]
+    return text

@@ -1,0 +1,120 @@
+"""The seam every reader is built on: lines with their exact places in, records with parts out.
+
+A record is a stretch of the file's bytes; its parts are the events it holds, nearly always one.
+Records and the bytes between them rebuild the file (spec 1.3).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import BinaryIO
+
+from schemas.evidence import Author, EventKind
+
+CHUNK = 1 << 20
+
+
+@dataclass(slots=True)
+class Part:
+    """One event a record holds. `text` is derived; the record's bytes stay as they are."""
+
+    kind: EventKind
+    author: Author
+    text: str = ""
+    native_id: str | None = None
+    parent: str | None = None
+    session: str | None = None
+    scope: str | None = None
+    time: int | None = None
+    notes: list[str] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class Record:
+    """A stretch of the file: `[start, start + len(raw))`, its 1-based line, its parts."""
+
+    start: int
+    raw: bytes
+    line: int
+    parts: list[Part]
+
+
+@dataclass(slots=True)
+class Waiting:
+    """An incomplete last record: nothing from `start` on is committed."""
+
+    start: int
+    size: int
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """The beginning of a file, for detection: its bytes and its first complete lines."""
+
+    head: bytes
+    lines: tuple[bytes, ...]
+    name: str
+
+    @property
+    def binary(self) -> bool:
+        """True when the sample holds NUL or mostly control bytes."""
+        bad = sum(b < 9 or 13 < b < 27 or 27 < b < 32 for b in self.head[:8192])
+        return b"\0" in self.head[:8192] or bad * 10 > len(self.head[:8192])
+
+
+@dataclass(slots=True)
+class Source:
+    """What a reader reads: an open file from a committed place on, and what is known of it."""
+
+    file: BinaryIO
+    offset: int
+    line: int
+    session: str
+    """Session to use until a record names one: the file's stem."""
+    max_record: int
+    known: Callable[[], set[str]] = set
+    """Native ids already read from this file."""
+
+
+@dataclass(frozen=True, slots=True)
+class Format:
+    """A reader with its name and how it recognises its files."""
+
+    name: str
+    detect: Callable[[Sample], bool]
+    read: Callable[[Source], Iterator[Record | Waiting]]
+
+
+@dataclass(slots=True)
+class Line:
+    """One line without its terminator: place, number, and whether LF ended it."""
+
+    start: int
+    data: bytes
+    number: int
+    ended: bool
+    size: int
+    """Bytes including the terminator."""
+
+
+def lines(source: Source) -> Iterator[Line]:
+    """Lines of a source, split on LF bytes only, one CR before it dropped, blank ones skipped."""
+    start, number, rest = source.offset, source.line, b""
+    pieces: list[bytes] = []
+    while chunk := source.file.read(CHUNK):
+        if b"\n" not in chunk:
+            pieces.append(chunk)
+            continue
+        block = b"".join([*pieces, chunk])
+        pieces = []
+        *whole, rest = block.split(b"\n")
+        for data in whole:
+            number += 1
+            if data.strip():
+                yield Line(start, data.removesuffix(b"\r"), number, True, len(data) + 1)
+            start += len(data) + 1
+        pieces.append(rest)
+    rest = b"".join(pieces)
+    if rest.strip():
+        yield Line(start, rest, number + 1, False, len(rest))

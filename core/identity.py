@@ -1,0 +1,155 @@
+"""Digests, canonical JSON, ids and locators (spec 0.2)."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+from dataclasses import dataclass
+from typing import Any
+
+from schemas.errors import NotFound, Refused
+from schemas.common import ID_RE
+
+_SPAN = re.compile(r"#b(\d+)-(\d+)$")
+_VERSION = re.compile(r"@(\d+)$")
+_PREFIX = re.compile(r"^(ev|file|art|cand|op|rcpt|bel|pack|aud|out)_([0-9a-f]{6,32})$")
+_SESSION_LINE = re.compile(r"^session:(?P<session>[^#]+)#L(?P<line>\d+)$")
+TAGS = ("ev", "file", "art", "cand", "op", "rcpt", "bel", "pack", "aud", "out")
+
+
+def sha256(data: bytes) -> bytes:
+    """Bare 32-byte SHA-256 of exact bytes."""
+    return hashlib.sha256(data).digest()
+
+
+def digest(data: bytes) -> str:
+    """`sha256:` + 64 hex over exact bytes."""
+    return "sha256:" + hashlib.sha256(data).hexdigest()
+
+
+def digest_text(raw: bytes) -> str:
+    """The text form of a bare 32-byte digest."""
+    return "sha256:" + raw.hex()
+
+
+def digest_bytes(text: str) -> bytes:
+    """The bare 32 bytes of a digest's text form."""
+    return bytes.fromhex(text.removeprefix("sha256:"))
+
+
+def canonical(value: Any) -> bytes:
+    """RFC 8785 canonical JSON.
+
+    Raises ValueError for what it can't hold exactly: integers past 2^53, lone surrogates.
+    """
+    import rfc8785
+
+    return rfc8785.dumps(value)
+
+
+def digest_json(value: Any) -> str:
+    """Digest of a structured value over its canonical JSON."""
+    return digest(canonical(value))
+
+
+def keyed(secret: bytes, *parts: bytes) -> bytes:
+    """16 bytes that name content without allowing a guess at it (spec 0.2): keyed BLAKE2b."""
+    mac = hashlib.blake2b(key=secret, digest_size=16)
+    for part in parts:
+        mac.update(len(part).to_bytes(8, "big"))
+        mac.update(part)
+    return mac.digest()
+
+
+def keyed_id(tag: str, secret: bytes, *parts: bytes) -> str:
+    """`TAG_` + 32 hex derived from parts under the workspace secret; equal parts, equal id."""
+    return f"{tag}_{keyed(secret, tag.encode(), *parts).hex()}"
+
+
+def random_id(tag: str) -> str:
+    """`TAG_` + 32 random hex, for things that have no content to be named by."""
+    return f"{tag}_{os.urandom(16).hex()}"
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """Half-open UTF-8 byte offsets into a stored text."""
+
+    start: int
+    end: int
+
+    def cut(self, text: bytes) -> bytes:
+        """The spanned bytes.
+
+        Raises Refused `span.outside-text` when they do not lie inside or cut a character.
+        """
+        part = text[self.start : self.end]
+        inside = 0 <= self.start < self.end <= len(text)
+        try:
+            part.decode()
+        except UnicodeDecodeError:
+            inside = False
+        if not inside:
+            raise Refused("span.outside-text", start=self.start, end=self.end, size=len(text))
+        return part
+
+
+@dataclass(frozen=True, slots=True)
+class Locator:
+    """A parsed locator: an id (or its prefix) with version and span, or a session line."""
+
+    id: str = ""
+    version: int | None = None
+    span: Span | None = None
+    session: str | None = None
+    line: int | None = None
+
+    @property
+    def complete(self) -> bool:
+        """True when the id is whole, not a prefix."""
+        return bool(ID_RE.match(self.id))
+
+    def __str__(self) -> str:
+        text = f"session:{self.session}#L{self.line}" if self.session else self.id
+        if self.version is not None:
+            text += f"@{self.version}"
+        if self.span is not None:
+            text += f"#b{self.span.start}-{self.span.end}"
+        return text
+
+
+def parse_locator(text: str, *tags: str) -> Locator:
+    """Parse `ID[@N][#bS-E]` or `session:ID#L12`; ids may be prefixes of 6 or more hex digits.
+
+    Raises NotFound `id.malformed` when it is neither, or not of one of `tags`.
+    """
+    rest = text.strip()
+    span = version = None
+    if found := _SPAN.search(rest):
+        span, rest = Span(int(found[1]), int(found[2])), rest[: found.start()]
+    if line := _SESSION_LINE.match(rest):
+        return Locator(span=span, session=line["session"], line=int(line["line"]))
+    if found := _VERSION.search(rest):
+        version, rest = int(found[1]), rest[: found.start()]
+    named = _PREFIX.match(rest)
+    if not named or (tags and named[1] not in tags):
+        wanted = " or ".join(f"{t}_…" for t in tags) or "an id"
+        raise NotFound("id.malformed", f"“{text}” is not {wanted} or a prefix of it.", given=text)
+    return Locator(id=rest, version=version, span=span)
+
+
+def one_id(prefix: str, found: list[str]) -> str:
+    """The one id that `prefix` names among `found` (at most a few matches are needed).
+
+    Raises NotFound `id.not-found` or `id.ambiguous`.
+    """
+    if prefix in found:
+        return prefix
+    if not found:
+        raise NotFound("id.not-found", f"Nothing here has the id {prefix}.", given=prefix)
+    if len(found) > 1:
+        raise NotFound(
+            "id.ambiguous", f"{prefix} begins more than one id.", given=prefix, matches=found[:5]
+        )
+    return found[0]

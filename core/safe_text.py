@@ -1,0 +1,90 @@
+"""The one border between stored bytes and any screen or human output (spec 0.7).
+
+Everything that could act on a terminal or hide from a reader becomes a visible mark: C0, DEL and
+C1 controls, ANSI and OSC through their ESC, bidi and zero-width characters, tags, surrogates,
+unassigned and private characters. The result holds nothing but printable characters and spaces.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+
+TAB = 4
+_HIDDEN_CATEGORIES = {"Cc", "Cf", "Cs", "Cn", "Co", "Zl", "Zp"}
+_BLANK = frozenset(
+    [0x034F, 0x115F, 0x1160, 0x17B4, 0x17B5, 0x2800, 0x3164, 0xFFA0, *range(0x180B, 0x1810)]
+)
+_EMOJI_STYLE = re.compile("(?<=[\u203c-\u3299\U0001f000-\U0001faff])\ufe0f")
+_SELECTORS = frozenset([0xFE0E, 0xFE0F])
+
+
+def _mark(code: int) -> str:
+    if code < 0x20:
+        return chr(0x2400 + code)
+    if code == 0x7F:
+        return "\u2421"
+    return f"‹{code:04X}›"
+
+
+def hidden(char: str) -> bool:
+    """True for a character that acts, hides or reorders instead of showing itself."""
+    code = ord(char)
+    if code < 0x7F:
+        return code < 0x20
+    if code in _SELECTORS or 0xFE00 <= code <= 0xFE0D or 0xE0100 <= code <= 0xE01EF:
+        return True
+    return code in _BLANK or unicodedata.category(char) in _HIDDEN_CATEGORIES
+
+
+class _Visible(dict[int, str]):
+    """A translation table that fills itself; most code points map to themselves."""
+
+    def __missing__(self, code: int) -> str:
+        char = chr(code)
+        if unicodedata.category(char) == "Zs":
+            shown = " " if code in (0x20, 0xA0, 0x202F, 0x3000) else _mark(code)
+        else:
+            shown = _mark(code) if hidden(char) else char
+        self[code] = shown
+        return shown
+
+
+_VISIBLE = _Visible()
+
+
+def visible(text: str) -> str:
+    """One line of `text` with every hidden character as a visible mark; tabs become spaces.
+
+    A newline is a control like any other here: split first where lines matter.
+    """
+    if text.isascii() and text.isprintable():
+        return text
+    if "\t" in text:
+        text = text.expandtabs(TAB)
+    return _EMOJI_STYLE.sub("", text).translate(_VISIBLE)
+
+
+def visible_lines(text: str) -> list[str]:
+    """`text` split on LF (a CR before it dropped) and each line made visible."""
+    return [visible(line.removesuffix("\r")) for line in text.split("\n")]
+
+
+def has_hidden(text: str) -> bool:
+    """True when `visible` would replace something other than tab and newline."""
+    if text.isascii() and text.isprintable():
+        return False
+    return any(hidden(c) and c not in "\n\t\r" for c in text)
+
+
+def one_line(text: str, limit: int = 400) -> str:
+    """The first `limit` characters as one visible line, white space runs folded, for lists."""
+    cut = text[: limit * 4]
+    line = " ".join(cut.split())
+    shown = visible(line)
+    return shown if len(shown) <= limit else shown[: limit - 1] + "…"
+
+
+def exact_line(text: str) -> str:
+    """One line of a diff: spaces as `·`, tabs as `→`, hidden characters as marks."""
+    return visible(text.replace(" ", "\u00b7").replace("\t", "→   "))

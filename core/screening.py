@@ -1,0 +1,213 @@
+"""Screening: secrets, instruction-like text, unsafe characters, personal data, locators (spec 4.3).
+
+Findings are hazards with a gate: `block` until a clean version exists, or `acknowledge` in the
+decision. In retrieval the same findings are labels only.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+import unicodedata
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from core.safe_text import hidden
+from schemas.candidates import Hazard, HazardGate
+from schemas.common import Classification
+
+MASK = "••••••••"
+
+_TOKEN = r"(?<![A-Za-z0-9_\-])"
+_SECRET_SHAPES = tuple(
+    re.compile(_TOKEN + shape)
+    for shape in (
+        r"(?:AKIA|ASIA|AGPA|AIDA|AROA)[0-9A-Z]{16}(?![0-9A-Z])",
+        r"gh[pousr]_[A-Za-z0-9_]{20,}",
+        r"github_pat_[A-Za-z0-9_]{20,}",
+        r"glpat-[A-Za-z0-9_\-]{16,}",
+        r"xox[abeprs]-[A-Za-z0-9\-]{10,}",
+        r"(?:sk|pk|rk)_(?:live|test)_[A-Za-z0-9]{8,}",
+        r"sk-(?:proj-|ant-|or-)?[A-Za-z0-9_\-]{16,}",
+        r"AIza[0-9A-Za-z_\-]{30,}",
+        r"ya29\.[0-9A-Za-z_\-]{20,}",
+        r"npm_[A-Za-z0-9]{30,}",
+        r"pypi-[A-Za-z0-9_\-]{20,}",
+        r"hf_[A-Za-z0-9]{20,}",
+        r"dop_v1_[a-f0-9]{40,}",
+        r"SG\.[A-Za-z0-9_\-]{16,}\.[A-Za-z0-9_\-]{16,}",
+        r"shp(?:at|ca|pa|ss)_[a-fA-F0-9]{24,}",
+        r"eyJ[A-Za-z0-9_\-]{8,}\.eyJ[A-Za-z0-9_\-]{8,}\.[A-Za-z0-9_\-]*",
+        r"whsec_[A-Za-z0-9]{16,}",
+        r"(?:AccountKey|SharedAccessSignature)=[A-Za-z0-9+/=%&\-]{20,}",
+    )
+) + (
+    re.compile(r"-----BEGIN [A-Z ]*PRIVATE KEY-----[\s\S]*?(?:-----END [A-Z ]*PRIVATE KEY-----|\Z)"),
+    re.compile(r"(?i)(?<=authorization: )(?:bearer|basic) +[A-Za-z0-9+/_.=\-]{8,}"),
+    re.compile(r"(?i)(?<=bearer )[A-Za-z0-9+/_.=\-]{20,}"),
+    re.compile(r"(?<=://)[^\s/@:]+:[^\s/@]+(?=@)"),
+)
+_KEYWORD_VALUE = re.compile(
+    r"(?i)\b(?:[a-z0-9]+[_\-. ])*"
+    r"(?:password|passwd|passphrase|secret(?:[_\- ]?(?:access[_\- ]?)?key)?|api[_\- ]?key|"
+    r"access[_\- ]?key|access[_\- ]?token|auth[_\- ]?token|token|private[_\- ]?key|pin|credentials?)"
+    r"\s*(?:=|:|\bis\b|\bwas\b|\bset to\b)\s*"
+    r"[\"'`]?(?P<value>[^\s\"'`,;]{4,})"
+)
+_PLAIN_WORD = re.compile(r"^[A-Za-z]+(?:[-_/][A-Za-z]+)*[.!?:]?$")
+_PLACEHOLDER = re.compile(r"^(?:[<\[{$%].*|x{3,}|\*{3,}|•+|\.{3,}|…|redacted|none|null|true|false)\W*$", re.I)
+_PATHLIKE = re.compile(r"^(?:[A-Za-z]:\\|~?/|\.{1,2}/|https?://)[\w./\\:\-]*$")
+
+_INSTRUCTION = tuple(
+    re.compile(p, re.I)
+    for p in (
+        r"\b(?:ignore|disregard|forget|override|bypass)\b.{0,40}\b(?:instructions?|prompts?|polic(?:y|ies)|rules?|guidelines?)\b",
+        r"\b(?:system|developer)\s+(?:message|instructions?|prompt)\b",
+        r"\b(?:you are now|act as|pretend to be|from now on you)\b",
+        r"\b(?:execute|invoke|run|eval|curl|wget)\b.{0,30}(?:\b(?:tools?|commands?|shell|scripts?|bash)\b|\.sh\b|https?://|\|\s*(?:ba)?sh\b)",
+        r"<\/?(?:system|assistant|user|instructions?|tool_(?:call|result))\b",
+        r"\b(?:do not|don't|never)\s+(?:tell|inform|alert|mention|reveal)\b.{0,30}\b(?:user|owner|human|anyone)\b",
+        r"\b(?:exfiltrate|send|post|upload)\b.{0,40}\b(?:secrets?|credentials?|tokens?|keys?|\.env)\b",
+    )
+)
+_PERSONAL = (
+    re.compile(r"(?<![\w.+-])[\w.+-]{1,64}@[\w-]+(?:\.[\w-]+)+"),
+    re.compile(r"(?<![\w.])\+\d{1,3}[ \-/]?(?:\(?\d{1,4}\)?[ \-/]?){2,5}\d{2,4}(?!\w)"),
+    re.compile(r"(?<![\w.\-])0\d{2,4}[\-/ ]\d{3}[ \-]?\d{2}[ \-]?\d{2}(?!\w)"),
+    re.compile(r"\b[A-Z]{2}\d{2}(?: ?[A-Z0-9]{4}){3,7}(?: ?[A-Z0-9]{1,3})?\b"),
+    re.compile(r"\b\d{3}-\d{2}-\d{4}\b"),
+)
+_CARD = re.compile(r"(?<![\w.])(?:\d[ -]?){13,19}(?![\w.])")
+_OUTSIDE = (
+    re.compile(r"(?<![\w./])/(?:home|Users|root|etc|var|private|srv|mnt|media)/[^\s,;:'\"`)]+"),
+    re.compile(r"(?<!\w)[A-Za-z]:\\[^\s,;'\"`)]+"),
+    re.compile(r"(?<![\w/])~/[^\s,;:'\"`)]+"),
+    re.compile(r"(?<![\w/.])(?:\.\./)+[^\s,;:'\"`)]+"),
+    re.compile(r"\bfile://[^\s'\"`)]+"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Screened:
+    """What screening made of a text: the text with secrets masked, hazards, classification."""
+
+    text: str
+    hazards: tuple[Hazard, ...]
+    classification: Classification
+
+    @property
+    def blocked(self) -> tuple[str, ...]:
+        """Codes that block acceptance."""
+        return tuple(h.code for h in self.hazards if h.gate is HazardGate.BLOCK)
+
+
+def secret_spans(text: str) -> list[tuple[int, int]]:
+    """Character spans of credentials in `text`, merged and in order."""
+    spans = [m.span() for shape in _SECRET_SHAPES for m in shape.finditer(text)]
+    spans += [m.span("value") for m in _KEYWORD_VALUE.finditer(text) if _secret_value(m["value"])]
+    merged: list[tuple[int, int]] = []
+    for start, end in sorted(spans):
+        if merged and start <= merged[-1][1]:
+            merged[-1] = (merged[-1][0], max(end, merged[-1][1]))
+        else:
+            merged.append((start, end))
+    return merged
+
+
+def _secret_value(value: str) -> bool:
+    """True for a value after a credential word that is no plain word, path or placeholder."""
+    bare = value.rstrip(".,;:!?)")
+    if len(bare) < 4 or _PLACEHOLDER.match(bare) or _PATHLIKE.match(bare) or MASK in value:
+        return False
+    if _PLAIN_WORD.match(bare):
+        return len(bare) >= 12 and _entropy(bare) > 3.6 and not bare.islower()
+    return any(c.isdigit() for c in bare) or any(c in "!@#$%^&*+/=" for c in bare)
+
+
+def _entropy(text: str) -> float:
+    counts = {c: text.count(c) for c in set(text)}
+    return -sum(n / len(text) * math.log2(n / len(text)) for n in counts.values())
+
+
+def mask(text: str) -> str:
+    """`text` with every credential replaced by a mask that keeps its public prefix."""
+    out, at = [], 0
+    for start, end in secret_spans(text):
+        prefix = re.match(r"(?:[a-z]{2,4}_(?:live|test)_|gh[pousr]_|sk-)", text[start:end])
+        out += [text[at:start], prefix[0] if prefix else "", MASK]
+        at = end
+    return "".join([*out, text[at:]])
+
+
+def instruction_like(text: str) -> bool:
+    """True when the text addresses an agent instead of stating something."""
+    folded = unicodedata.normalize("NFKC", text)
+    return any(p.search(folded) for p in _INSTRUCTION)
+
+
+def unsafe_spans(text: str) -> Iterator[tuple[int, int]]:
+    """Character spans that act, hide or are drawn from a look-alike script."""
+    for i, char in enumerate(text):
+        if hidden(char) and char not in "\n\t" and not _harmless_joiner(text, i):
+            yield i, i + 1
+    for word in re.finditer(r"[^\W\d_]{2,}", text):
+        scripts = {_script(c) for c in word[0]} - {""}
+        if "LATIN" in scripts and scripts & {"CYRILLIC", "GREEK"}:
+            yield word.span()
+
+
+def _harmless_joiner(text: str, i: int) -> bool:
+    """Emoji selectors and joiners between symbols are how emoji are written, not hiding places."""
+    if text[i] not in "\ufe0f\u200d" or i == 0:
+        return False
+    before = text[i - 1]
+    return unicodedata.category(before) in ("So", "Sk") or before == "\ufe0f"
+
+
+def _script(char: str) -> str:
+    name = unicodedata.name(char, "")
+    return name.split(" ", 1)[0] if name.split(" ", 1)[0] in ("LATIN", "CYRILLIC", "GREEK") else ""
+
+
+def _luhn(digits: str) -> bool:
+    total = 0
+    for i, d in enumerate(reversed(digits)):
+        n = int(d) * (2 if i % 2 else 1)
+        total += n - 9 if n > 9 else n
+    return total % 10 == 0
+
+
+def _personal(text: str) -> bool:
+    if any(p.search(text) for p in _PERSONAL):
+        return True
+    return any(_luhn(re.sub(r"\D", "", m[0])) for m in _CARD.finditer(text))
+
+
+def screen(text: str, *, owner: bool, limit: int) -> Screened:
+    """Screen a statement; `owner` says whether the words are the owner's own, `limit` is bytes."""
+    hazards: list[Hazard] = []
+
+    def found(code: str, gate: HazardGate, span: tuple[int, int] | None = None) -> None:
+        start, end = (_byte_span(text, span)) if span else (None, None)
+        hazards.append(Hazard(code=code, gate=gate, start=start, end=end))
+
+    secrets = secret_spans(text)
+    for span in secrets[:1]:
+        found("hazard.secret", HazardGate.BLOCK, span)
+    for span in list(unsafe_spans(text))[:1]:
+        found("hazard.unsafe-characters", HazardGate.BLOCK, span)
+    if not owner and instruction_like(text):
+        found("hazard.instruction", HazardGate.BLOCK)
+    if any(p.search(text) for p in _OUTSIDE):
+        found("hazard.outside-locator", HazardGate.BLOCK)
+    if _personal(text):
+        found("hazard.personal-data", HazardGate.ACKNOWLEDGE)
+    if len(text.encode()) > limit:
+        found("hazard.too-long", HazardGate.ACKNOWLEDGE)
+    level = Classification.SECRET if secrets else Classification.INTERNAL
+    return Screened(mask(text) if secrets else text, tuple(hazards), level)
+
+
+def _byte_span(text: str, span: tuple[int, int]) -> tuple[int, int]:
+    start = len(text[: span[0]].encode())
+    return start, start + len(text[span[0] : span[1]].encode())

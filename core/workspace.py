@@ -1,0 +1,231 @@
+"""One authorised root: every path resolved inside it with directory handles, links refused (0.1)."""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import os
+import stat
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+
+import orjson
+
+from schemas.errors import MemdeskError, NotFound, Refused, Unusable
+
+FOLDER = ".memdesk"
+_DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+_FILE = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+
+
+@dataclass(frozen=True, slots=True)
+class Workspace:
+    """A bound workspace: its real root, its random id, and which checkout of it this is."""
+
+    root: Path
+    id: str
+    checkout: str
+
+    @property
+    def folder(self) -> Path:
+        """`.memdesk/`, mode 0700."""
+        return self.root / FOLDER
+
+    @property
+    def store_url(self) -> str:
+        """The default store."""
+        return f"sqlite:///{self.folder / 'memdesk.db'}"
+
+    def relative(self, path: str | Path) -> PurePosixPath:
+        """`path` as a normalised path inside the root; nothing is looked up on disk.
+
+        Raises Refused `path.outside-workspace` for `..`, absolute paths elsewhere and NUL.
+        """
+        pure = PurePosixPath(os.fspath(path))
+        if pure.is_absolute():
+            with contextlib.suppress(ValueError):
+                pure = pure.relative_to(self.root)
+        if pure.is_absolute() or ".." in pure.parts or "\0" in str(pure) or not pure.parts:
+            raise Refused("path.outside-workspace", f"{path} is not inside the workspace.")
+        return pure
+
+    @contextlib.contextmanager
+    def directory(self, path: str | PurePosixPath, *, create: bool = False) -> Iterator[int]:
+        """A handle on the folder at `path`, opened step by step without following a link.
+
+        Raises Refused `destination.link`, `path.outside-workspace`; NotFound `path.not-found`
+        unless `create`; Unusable `destination.unwritable`.
+        """
+        handle = os.open(self.root, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        try:
+            for part in self.relative(path).parts if str(path) not in ("", ".") else ():
+                handle = _step(handle, part, create, path)
+            yield handle
+        finally:
+            os.close(handle)
+
+    def read(self, path: str | PurePosixPath) -> bytes | None:
+        """The bytes of a regular file inside the root; None when there is none.
+
+        Raises Refused `destination.link`, `path.not-regular`, `path.unreadable`.
+        """
+        pure = self.relative(path)
+        try:
+            with self.directory(pure.parent) as folder:
+                return read_at(folder, pure.name)
+        except NotFound:
+            return None
+
+
+def _step(handle: int, part: str, create: bool, path: object) -> int:
+    """Open `part` under `handle`, closing `handle`; may create it."""
+    try:
+        if create:
+            try:
+                os.mkdir(part, 0o777, dir_fd=handle)
+                os.fsync(handle)
+            except FileExistsError:
+                pass
+        return os.open(part, _DIRECTORY, dir_fd=handle)
+    except OSError as err:
+        raise folder_error(err, path, part, handle) from err
+    finally:
+        os.close(handle)
+
+
+def folder_error(err: OSError, path: object, part: str, handle: int) -> MemdeskError:
+    """The refusal for a folder that can't be opened or made."""
+    if err.errno in (errno.ELOOP, errno.ENOTDIR):
+        try:
+            link = stat.S_ISLNK(os.stat(part, dir_fd=handle, follow_symlinks=False).st_mode)
+        except OSError:
+            link = False
+        if link:
+            return Refused("destination.link", f"{part} in {path} is a link.", path=str(path))
+        return Refused("path.not-regular", f"{part} in {path} is no folder.", path=str(path))
+    if err.errno == errno.ENOENT:
+        return NotFound("path.not-found", f"{path} does not exist.", path=str(path))
+    if err.errno == errno.ENOSPC:
+        return Unusable("store.full", path=str(path))
+    return Unusable("destination.unwritable", f"{path}: {err.strerror}", path=str(path))
+
+
+def read_at(folder: int, name: str) -> bytes | None:
+    """The bytes of the regular file `name` in a folder handle; None when it does not exist."""
+    try:
+        handle = os.open(name, _FILE, dir_fd=folder)
+    except FileNotFoundError:
+        return None
+    except OSError as err:
+        if err.errno == errno.ELOOP:
+            raise Refused("destination.link", f"{name} is a link.", path=name) from err
+        if err.errno == errno.ENXIO:
+            raise Refused("path.not-regular", f"{name} is no regular file.", path=name) from err
+        raise Refused("path.unreadable", f"{name}: {err.strerror}", path=name) from err
+    with os.fdopen(handle, "rb") as file:
+        if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+            raise Refused("path.not-regular", f"{name} is no regular file.", path=name)
+        return file.read()
+
+
+def find(start: Path) -> Path | None:
+    """The nearest folder at or above `start` that holds `.memdesk/`."""
+    here = start.absolute()
+    for folder in (here, *here.parents):
+        if (folder / FOLDER).is_dir():
+            return folder
+    return None
+
+
+def create(root: Path, workspace_id: str, checkout: str) -> Workspace:
+    """Make `.memdesk/` (0700, ignored by git) under `root`; complete or not at all.
+
+    Raises Unusable `workspace.unusable`.
+    """
+    from core import config
+
+    if not root.is_dir():
+        raise Unusable("workspace.unusable", f"{root} is no folder.")
+    folder = root / FOLDER
+    try:
+        folder.mkdir(mode=0o700, exist_ok=True)
+        folder.chmod(0o700)
+        (folder / "artifacts").mkdir(mode=0o700, exist_ok=True)
+        _write(folder / ".gitignore", b"*\n")
+        if not (folder / "config.toml").exists():
+            _write(folder / "config.toml", config.DEFAULT_TOML.encode())
+        _write_json(folder / "checkout.json", {"schema_version": 1, "checkout": checkout})
+        _write_json(folder / "workspace.json", {"schema_version": 1, "workspace": workspace_id})
+    except OSError as err:
+        raise Unusable("workspace.unusable", f"{folder}: {err.strerror}") from err
+    return Workspace(root.resolve(), workspace_id, checkout)
+
+
+def _write(path: Path, data: bytes) -> None:
+    temporary = path.with_name(path.name + ".tmp")
+    with open(temporary, "wb") as file:
+        os.fchmod(file.fileno(), 0o600)
+        file.write(data)
+        file.flush()
+        os.fsync(file.fileno())
+    os.replace(temporary, path)
+
+
+def _write_json(path: Path, value: dict[str, object]) -> None:
+    _write(path, orjson.dumps(value, option=orjson.OPT_INDENT_2) + b"\n")
+
+
+def open_(root: Path) -> Workspace:
+    """The workspace bound to `root`.
+
+    Raises Unusable `workspace.not-found`, `workspace.damaged`, `workspace.foreign-owner`,
+    `workspace.tracked`, `schema.newer`.
+    """
+    folder = root / FOLDER
+    try:
+        info = os.stat(folder, follow_symlinks=False)
+    except OSError as err:
+        raise Unusable("workspace.not-found", f"{root} holds no .memdesk/.") from err
+    if not stat.S_ISDIR(info.st_mode):
+        raise Unusable("workspace.damaged", f"{folder} is no folder.")
+    if info.st_uid != os.getuid():
+        raise Unusable("workspace.foreign-owner", owner=info.st_uid)
+    if _tracked(root):
+        raise Unusable("workspace.tracked")
+    return Workspace(
+        root.resolve(),
+        _member(folder / "workspace.json", "workspace"),
+        _member(folder / "checkout.json", "checkout"),
+    )
+
+
+def _member(path: Path, key: str) -> str:
+    try:
+        document = orjson.loads(path.read_bytes())
+        version, value = document["schema_version"], document[key]
+    except (OSError, orjson.JSONDecodeError, KeyError, TypeError) as err:
+        raise Unusable("workspace.damaged", f"{path.name} can't be understood.") from err
+    if isinstance(version, int) and version > 1:
+        raise Unusable("schema.newer", f"{path.name} has schema_version {version}.")
+    if not isinstance(value, str) or len(value) != 32:
+        raise Unusable("workspace.damaged", f"{path.name} holds no id.")
+    return value
+
+
+def _tracked(root: Path) -> bool:
+    """True when git tracks anything under `.memdesk/` (spec 0.1)."""
+    if not any((folder / ".git").exists() for folder in (root, *root.parents)):
+        return False
+    import subprocess
+
+    try:
+        found = subprocess.run(
+            ["git", "-C", str(root), "ls-files", "--", FOLDER],
+            capture_output=True,
+            timeout=20,
+            check=False,
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return False
+    return found.returncode == 0 and bool(found.stdout.strip())

@@ -1,0 +1,157 @@
+"""Contracts of the candidates column: versions, spans, hazards, decisions (spec 4)."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+from pydantic import Field
+
+from schemas.common import Actor, Classification, Contract, Digest, Document
+
+
+class CandidateKind(StrEnum):
+    """What a candidate claims to be (spec 4.2)."""
+
+    PROJECT_FACT = "project-fact"
+    PREFERENCE = "preference"
+    GOAL = "goal"
+    PROJECT = "project"
+    PERSON = "person"
+    DECISION = "decision"
+    OPERATING_RULE = "operating-rule"
+    PROCEDURE = "procedure"
+
+
+class CandidateState(StrEnum):
+    """Where one exact version stands (contract: candidate states)."""
+
+    PENDING = "pending"
+    ACCEPTED = "accepted"
+    REJECTED = "rejected"
+    DEFERRED = "deferred"
+    PROMOTED = "promoted"
+    SUPERSEDED = "superseded"
+    LAPSED = "lapsed"
+
+
+class Verdict(StrEnum):
+    """What a reviewer may say of one exact version."""
+
+    ACCEPT = "accept"
+    REJECT = "reject"
+    DEFER = "defer"
+
+
+class HazardGate(StrEnum):
+    """What a finding demands before acceptance (spec 4.3)."""
+
+    BLOCK = "block"
+    ACKNOWLEDGE = "acknowledge"
+
+
+class Hazard(Contract):
+    """A screening finding: its reason code, gate, and byte span in the statement where it has one."""
+
+    code: str
+    gate: HazardGate
+    start: int | None = None
+    end: int | None = None
+
+
+class Source(Contract):
+    """Where a statement was said: locator with span, digest of the spanned bytes, the quote itself."""
+
+    locator: str
+    event: str
+    start: int = Field(ge=0)
+    end: int = Field(ge=0)
+    digest: Digest
+    quote: str
+    author: str
+    session: str
+    line: int
+    time: int | None = None
+    state: str = "current"
+
+
+class Related(Contract):
+    """Another statement this one repeats or contradicts, and the layer it stands in (spec 4.7)."""
+
+    ref: str
+    layer: str
+    statement: str
+    code: str
+
+
+class Decision(Contract):
+    """One recorded decision on exactly one version."""
+
+    verdict: Verdict
+    actor: Actor
+    reason: str
+    time: int
+    until: int | None = None
+    acknowledged: tuple[str, ...] = ()
+
+
+class CandidateVersion(Document):
+    """One exact, immutable version of a candidate."""
+
+    id: str
+    version: int = Field(ge=1)
+    newest: int = Field(ge=1)
+    state: CandidateState
+    kind: CandidateKind
+    key: str
+    scope: str
+    statement: str
+    classification: Classification
+    hazards: tuple[Hazard, ...] = ()
+    sources: tuple[Source, ...] = ()
+    method: str
+    author: str
+    created: int
+    editor: str | None = None
+    renews: int | None = None
+    """The decided version this one was reopened from."""
+    valid_from: int | None = None
+    valid_until: int | None = None
+    review_at: int | None = None
+    digest: Digest
+    decision: Decision | None = None
+    conflicts: tuple[Related, ...] = ()
+    duplicates: tuple[Related, ...] = ()
+
+
+class CandidateRow(Contract):
+    """A candidate as a list shows it: its newest version, without sources."""
+
+    number: int
+    id: str
+    version: int
+    state: CandidateState
+    kind: CandidateKind
+    key: str
+    statement: str
+    author: str
+    session: str
+    created: int
+    hazards: tuple[str, ...] = ()
+    conflict: bool = False
+    duplicate: bool = False
+
+
+class ExtractReport(Document):
+    """What extraction did: messages read, statements proposed, already known, left out by code."""
+
+    messages: int = 0
+    proposed: int = 0
+    known: int = 0
+    skipped: dict[str, int] = Field(default_factory=dict)
+    candidates: tuple[str, ...] = ()
+
+
+class DecisionReport(Document):
+    """The outcome of `candidates accept|reject|defer|reopen` on each named version."""
+
+    decided: tuple[CandidateVersion, ...] = ()

@@ -1,0 +1,145 @@
+"""Contracts of the evidence column: files, events, spans, import reports, the ledger (spec 1)."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+from pydantic import Field
+
+from schemas.common import Contract, Digest, Document
+
+
+class EventKind(StrEnum):
+    """What an event is (spec 1.2)."""
+
+    MESSAGE = "message"
+    TOOL_CALL = "tool_call"
+    TOOL_RESULT = "tool_result"
+    REASONING = "reasoning"
+    SUMMARY = "summary"
+    COMPACT_BOUNDARY = "compact_boundary"
+    SNAPSHOT = "snapshot"
+    SYSTEM = "system"
+    UNPARSED = "unparsed"
+
+
+class Author(StrEnum):
+    """Whose words an event holds (spec 1.2). Only a person's own words are `owner`."""
+
+    OWNER = "owner"
+    AGENT = "agent"
+    SUBAGENT = "subagent"
+    TOOL = "tool"
+    SYSTEM = "system"
+    EXTERNAL = "external"
+    UNKNOWN = "unknown"
+
+
+class Event(Contract):
+    """One event as lists and panes show it.
+
+    `text` is the stored, derived text (UTF-8; lone surrogates already U+FFFD); spans are byte
+    offsets into it. `digest` covers the record's raw bytes. `notes` names oddities the reader met.
+    """
+
+    id: str
+    file: str
+    session: str
+    ordinal: int = Field(ge=0)
+    kind: EventKind
+    author: Author
+    time: int | None = None
+    """Microseconds since the epoch, UTC; None where the record states no usable time."""
+    text: str = ""
+    truncated: bool = False
+    """True when `text` was cut for the list it stands in; `evidence show` gives the whole."""
+    digest: Digest | None = None
+    native_id: str | None = None
+    parent: str | None = None
+    scope: str | None = None
+    line: int = Field(ge=1)
+    byte_start: int = Field(ge=0)
+    byte_length: int = Field(ge=0)
+    part: int = Field(default=0, ge=0)
+    notes: tuple[str, ...] = ()
+    same_as: str | None = None
+    """Id of an earlier event with the same native id and words (a resumed or forked session)."""
+
+
+class SourceFile(Contract):
+    """A file whose records are evidence; its paths may change, its identity does not."""
+
+    id: str
+    path: str
+    format: str
+    digest: Digest
+    """Digest of the committed bytes, up to `size`."""
+    size: int = Field(ge=0)
+    events: int = Field(ge=0)
+    revision: int = Field(ge=1)
+    notes: tuple[str, ...] = ()
+
+
+class ImportReport(Document):
+    """What an import did; `read == new + duplicate + waiting` (spec 1.3).
+
+    Counts are events; `waiting` counts incomplete last lines, `unparsed` is contained in `events`.
+    """
+
+    sources: int = 0
+    records: int = 0
+    events: int = 0
+    new: int = 0
+    duplicate: int = 0
+    unparsed: int = 0
+    waiting: int = 0
+    read: int = 0
+    linked: int = 0
+    """New events that repeat an event of another session (resumed, forked)."""
+    bytes: int = 0
+    by_kind: dict[str, int] = Field(default_factory=dict)
+    by_author: dict[str, int] = Field(default_factory=dict)
+    files: tuple[FileReport, ...] = ()
+    refused: tuple[RefusedFile, ...] = ()
+
+
+class FileReport(Contract):
+    """What an import found in one file."""
+
+    id: str
+    path: str
+    format: str
+    events: int
+    new: int
+    duplicate: int
+    unparsed: int
+    waiting: int
+    notes: tuple[str, ...] = ()
+
+
+class RefusedFile(Contract):
+    """A path that was not imported, and why."""
+
+    path: str
+    code: str
+    message: str
+
+
+class LedgerEntry(Contract):
+    """One entry of the hash chain (spec 1.4)."""
+
+    seq: int = Field(ge=1)
+    kind: str
+    time: int
+    subject: str
+    count: int = Field(ge=0)
+    root: Digest
+    previous: Digest
+    digest: Digest
+
+
+class LedgerHead(Contract):
+    """The end of the chain: what a receipt carries and `verify --head` compares with."""
+
+    seq: int = Field(ge=0)
+    digest: Digest

@@ -1,0 +1,133 @@
+"""Contracts of a cross-layer operation: preview envelope, targets, receipts, states (spec 0.3, 5)."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+from pydantic import Field
+
+from schemas.common import Actor, Classification, Contract, Digest, Document
+
+
+class OperationState(StrEnum):
+    """Where an operation stands (spec 5.4)."""
+
+    PREVIEWED = "previewed"
+    PREPARED = "prepared"
+    APPLIED = "applied"
+    FAILED = "failed"
+    DIVERGED = "diverged"
+    CANCELLED = "cancelled"
+
+
+class BoundSource(Contract):
+    """A source the operation is bound to: a reference, never its words (spec 0.3)."""
+
+    locator: str
+    digest: Digest
+    classification: Classification
+
+
+class BoundTarget(Contract):
+    """One file by its exact bytes before and after; None before means it does not exist."""
+
+    path: str
+    before_digest: Digest | None
+    after_digest: Digest
+
+
+class TargetChange(BoundTarget):
+    """What happens to one file, with the diff a person reads."""
+
+    diff: str = ""
+    added: int = 0
+    removed: int = 0
+    derived: bool = False
+    """True for a file computed from another target (a sidecar): it may stay folded."""
+    encoding: str = "utf-8"
+    newline: str = "lf"
+    final_newline: bool = True
+
+
+class Effect(Contract):
+    """One consequence named in preview and confirm bar (spec 5.8)."""
+
+    code: str
+    text: str
+
+
+class Envelope(Document):
+    """What an operation id is the digest of; equal documents are the same operation (spec 0.3)."""
+
+    action: str
+    workspace: str
+    checkout: str
+    subject: str
+    subject_digest: Digest
+    consumer: str
+    request: dict[str, str] = Field(default_factory=dict)
+    targets: tuple[BoundTarget, ...]
+    sources: tuple[BoundSource, ...]
+    policy_digest: Digest
+    conflicts: tuple[str, ...] = ()
+    duplicate: bool = False
+    supersedes: tuple[str, ...] = ()
+    blocked_by: tuple[str, ...] = ()
+
+
+class Moved(Contract):
+    """One thing that differs between a stored preview and now."""
+
+    what: str
+    name: str
+    then: str | None
+    now: str | None
+    detail: str = ""
+
+
+class OperationRow(Contract):
+    """An operation as lists show it."""
+
+    operation_id: str
+    action: str
+    consumer: str
+    subject: str
+    state: OperationState
+    created: int
+    reviewer: str
+    error: str | None = None
+    here: bool = True
+    """False when the operation belongs to another checkout (`elsewhere`, spec 0.1)."""
+
+
+class Receipt(Document):
+    """Proof of one applied sink of one operation (spec 5.7)."""
+
+    receipt_id: str
+    operation_id: str
+    action: str
+    workspace: str
+    checkout: str
+    consumer: str
+    state: OperationState
+    replayed: bool = False
+    targets: tuple[BoundTarget, ...]
+    sources: tuple[BoundSource, ...]
+    classification: Classification
+    subject: str
+    subject_digest: Digest
+    belief: str | None = None
+    actor: Actor
+    reviewer: str
+    time: int
+    ledger_seq: int
+    ledger_head: Digest
+    """The chain's head this receipt's own entry was appended to."""
+    provider_adapters_modified: bool = False
+
+
+class OperationPage(Document):
+    """A page of operations."""
+
+    items: tuple[OperationRow, ...] = ()
+    next: str | None = None

@@ -1,0 +1,116 @@
+"""What core and store hand each other: plain records that never leave the house."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from schemas.common import Actor
+from schemas.operations import Envelope, OperationState
+
+
+@dataclass(slots=True)
+class NewEvent:
+    """One event on its way into the store, with the bytes erasure may remove (spec 1.4).
+
+    Not frozen: imports make hundreds of thousands, and a frozen one costs four times as much.
+    """
+
+    id: bytes
+    ordinal: int
+    part: int
+    kind: str
+    author: str
+    session: str
+    time: int | None
+    native_id: str | None
+    parent: str | None
+    scope: str | None
+    line: int
+    byte_start: int
+    byte_length: int
+    notes: str
+    twin: int | None
+    """64-bit key of native id and words; equal keys in other files are repeats."""
+    text: bytes
+    lead: bytes | None
+    """Bytes between the previous record's end and this one; None stands for one newline."""
+    raw: bytes | None
+    """The record's bytes; None for later parts of one record."""
+    digest: bytes
+    salt: bytes
+    commitment: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class StoredFile:
+    """A source file as the importer needs it: how far it is committed, and under which digest."""
+
+    number: int
+    id: str
+    path: str
+    format: str
+    head: str
+    """Digest of the first line: equal heads may be one file that moved or grew."""
+    digest: str
+    size: int
+    lines: int
+    events: int
+    revision: int
+    tail: bytes
+    notes: str
+
+
+@dataclass(frozen=True, slots=True)
+class StoredLeaf:
+    """An event with all that its commitment covers, for verification."""
+
+    event: NewEvent
+    present: bool
+    """False once salt and payload were erased; the commitment then stands alone."""
+
+
+@dataclass(frozen=True, slots=True)
+class CandidateFilter:
+    """What a candidate list shows: states, words, kind; `since` keeps rows changed after that mark."""
+
+    states: tuple[str, ...] = ("pending",)
+    text: str | None = None
+    kind: str | None = None
+    since: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """One normalised claim and where it stands (spec 4.7)."""
+
+    claim: bytes
+    key: str
+    scope: str
+    layer: str
+    ref: str
+    statement: str
+
+
+@dataclass(frozen=True, slots=True)
+class OutboxTarget:
+    """One file of a prepared sink, with the bytes to be written."""
+
+    number: int
+    path: str
+    before_digest: str | None
+    after_digest: str
+    after: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class StoredOperation:
+    """An operation row with what it is bound to."""
+
+    operation_id: str
+    envelope: Envelope
+    state: OperationState
+    as_of: int
+    created: int
+    checkout: str
+    actor: Actor
+    error: str | None

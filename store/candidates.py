@@ -1,0 +1,298 @@
+"""Candidates, their exact versions, decisions, and the claims they make (spec 4)."""
+
+from __future__ import annotations
+
+import sqlalchemy as sa
+
+from schemas.candidates import CandidateKind, CandidateRow, CandidateState, CandidateVersion, Decision
+from schemas.common import Page
+from schemas.storage import CandidateFilter, Claim
+from store.keys import cursor_of, parse_cursor, text_range
+from store.tables import CANDIDATE, CANDIDATE_VERSION, CLAIM, DECISION, LEDGER_HEAD
+
+_C, _V, _D, _K = CANDIDATE.c, CANDIDATE_VERSION.c, DECISION.c, CLAIM.c
+
+
+class Candidates:
+    """Candidates of one workspace on one connection."""
+
+    def __init__(self, connection: sa.Connection, ws: int) -> None:
+        self._c = connection
+        self._ws = ws
+
+    def mark(self) -> int:
+        """A mark that grows with every change; rows changed later have a greater one."""
+        h = LEDGER_HEAD.c
+        return int(self._c.execute(sa.select(h.seq).where(h.ws == self._ws)).scalar() or 0)
+
+    # lists
+
+    def _where(self, f: CandidateFilter) -> list[sa.ColumnElement[bool]]:
+        where: list[sa.ColumnElement[bool]] = [_C.ws == self._ws]
+        if f.states:
+            state = _C.state.in_(f.states)
+            where.append(sa.or_(state, _C.changed > f.since) if f.since is not None else state)
+        if f.kind:
+            where.append(_C.kind == f.kind)
+        if f.text:
+            words = f.text.lower().replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")
+            pattern = f"%{words}%"
+            where.append(
+                sa.or_(
+                    sa.func.lower(_C.statement).like(pattern, escape="\\"),
+                    sa.func.lower(_C.key).like(pattern, escape="\\"),
+                    sa.func.lower(_C.id).like(pattern, escape="\\"),
+                )
+            )
+        return where
+
+    def _rows(self) -> sa.Select[tuple[object, ...]]:
+        same = (
+            sa.select(sa.literal(1))
+            .where(_K.ws == _C.ws, _K.claim == _C.claim, _K.ref != _C.id)
+            .exists()
+        )
+        other = (
+            sa.select(sa.literal(1))
+            .where(
+                _K.ws == _C.ws,
+                _K.key == _C.key,
+                _K.scope == _C.scope,
+                _K.claim != _C.claim,
+                _K.ref != _C.id,
+            )
+            .exists()
+        )
+        return sa.select(CANDIDATE, same.label("same"), other.label("other"))
+
+    def window(self, filter_: CandidateFilter, start: int, limit: int) -> list[CandidateRow]:
+        """At most `limit` rows from number `start` on, by key, never by offset."""
+        query = self._rows().where(*self._where(filter_), _C.number >= start)
+        rows = self._c.execute(query.order_by(_C.number).limit(limit))
+        return [_row(r) for r in rows]
+
+    def rows(self, filter_: CandidateFilter, page: Page) -> tuple[list[CandidateRow], str | None]:
+        """A page of rows in the order they were proposed."""
+        (after,) = parse_cursor(page.after, 1, -1)
+        items = self.window(filter_, after + 1, page.limit + 1)
+        more = len(items) > page.limit
+        return items[: page.limit], cursor_of(items[page.limit - 1].number) if more else None
+
+    def anchors(self, filter_: CandidateFilter, stride: int) -> tuple[list[int], int]:
+        """Every `stride`-th number of a list, and its length: what a scroll bar needs."""
+        found: list[int] = []
+        count = 0
+        query = sa.select(_C.number).where(*self._where(filter_)).order_by(_C.number)
+        for part in self._c.execute(query).scalars().partitions(stride):
+            found.append(part[0])
+            count += len(part)
+        return found, count
+
+    def counts(self) -> dict[str, int]:
+        """Number of candidates by the state of their newest version."""
+        rows = self._c.execute(
+            sa.select(_C.state, sa.func.count()).where(_C.ws == self._ws).group_by(_C.state)
+        )
+        return {r[0]: int(r[1]) for r in rows}
+
+    def row(self, id_: str) -> CandidateRow | None:
+        """One candidate as lists show it."""
+        found = self._c.execute(self._rows().where(_C.ws == self._ws, _C.id == id_)).first()
+        return None if found is None else _row(found)
+
+    def find(self, prefix: str, limit: int) -> list[str]:
+        """Ids that begin with `prefix`."""
+        low, high = text_range(prefix)
+        query = sa.select(_C.id).where(_C.ws == self._ws, _C.id >= low, _C.id < high)
+        return list(self._c.execute(query.order_by(_C.id).limit(limit)).scalars())
+
+    # versions
+
+    def _versions(self) -> sa.Select[tuple[object, ...]]:
+        return (
+            sa.select(_V.document, _V.state, _C.version.label("newest"), _D.document.label("decided"))
+            .join(CANDIDATE, sa.and_(_C.ws == _V.ws, _C.number == _V.number))
+            .outerjoin(
+                DECISION,
+                sa.and_(_D.ws == _V.ws, _D.number == _V.number, _D.version == _V.version),
+            )
+            .where(_V.ws == self._ws)
+        )
+
+    def version(self, id_: str, version: int | None = None) -> CandidateVersion | None:
+        """One exact version, or the newest."""
+        query = self._versions().where(_C.id == id_)
+        query = query.where(_V.version == (_C.version if version is None else version))
+        found = self._c.execute(query).first()
+        return None if found is None else _version(found)
+
+    def versions(self, id_: str) -> list[CandidateVersion]:
+        """All versions, oldest first."""
+        query = self._versions().where(_C.id == id_).order_by(_V.version)
+        return [_version(r) for r in self._c.execute(query)]
+
+    def last_decisions(self, limit: int) -> list[CandidateVersion]:
+        """The versions decided last, newest decision first."""
+        query = self._versions().where(_D.time.is_not(None))
+        query = query.order_by(_D.time.desc(), _D.number.desc(), _D.version.desc()).limit(limit)
+        return [_version(r) for r in self._c.execute(query)]
+
+    def add(self, record: CandidateVersion, claim: bytes) -> None:
+        """Append a version; an earlier open one of the same candidate becomes superseded."""
+        number = self._number(record.id)
+        values = {
+            "version": record.version,
+            "state": record.state.value,
+            "kind": record.kind.value,
+            "key": record.key,
+            "scope": record.scope,
+            "statement": record.statement,
+            "claim": claim,
+            "author": record.author,
+            "session": record.sources[0].session if record.sources else "",
+            "hazards": ",".join(h.code for h in record.hazards),
+            "changed": self.mark() + 1,
+        }
+        if number is None:
+            query = sa.select(sa.func.max(_C.number)).where(_C.ws == self._ws)
+            number = int(self._c.execute(query).scalar() or 0) + 1
+            self._c.execute(
+                sa.insert(CANDIDATE).values(
+                    ws=self._ws, number=number, id=record.id, created=record.created, **values
+                )
+            )
+        else:
+            mine = sa.and_(_C.ws == self._ws, _C.number == number)
+            self._c.execute(sa.update(CANDIDATE).where(mine).values(**values))
+            older = sa.and_(_V.ws == self._ws, _V.number == number, _V.state.in_(("pending", "deferred")))
+            self._c.execute(sa.update(CANDIDATE_VERSION).where(older).values(state="superseded"))
+        document = record.model_copy(update={"decision": None, "conflicts": (), "duplicates": ()})
+        self._c.execute(
+            sa.insert(CANDIDATE_VERSION).values(
+                ws=self._ws,
+                number=number,
+                version=record.version,
+                state=record.state.value,
+                document=document.model_dump_json().encode(),
+                digest=record.digest,
+                created=record.created,
+            )
+        )
+
+    def _number(self, id_: str) -> int | None:
+        query = sa.select(_C.number).where(_C.ws == self._ws, _C.id == id_)
+        found = self._c.execute(query.with_for_update()).scalar()
+        return None if found is None else int(found)
+
+    def decide(self, id_: str, version: int, decision: Decision, state: CandidateState) -> bool:
+        """Record a decision on an open, newest version; False when it is neither any more."""
+        number = self._number(id_)
+        if number is None or not self._move(number, version, ("pending", "deferred"), state):
+            return False
+        d = DECISION.c
+        mine = sa.and_(d.ws == self._ws, d.number == number, d.version == version)
+        if self._c.execute(sa.select(d.time).where(mine)).first() is not None:
+            return False
+        self._c.execute(
+            sa.insert(DECISION).values(
+                ws=self._ws,
+                number=number,
+                version=version,
+                time=decision.time,
+                document=decision.model_dump_json().encode(),
+            )
+        )
+        return True
+
+    def promoted(self, id_: str, version: int) -> None:
+        """Move an accepted version to promoted; a second consumer finds it promoted already."""
+        number = self._number(id_)
+        if number is not None:
+            self._move(number, version, ("accepted", "promoted"), CandidateState.PROMOTED)
+
+    def _move(
+        self, number: int, version: int, from_: tuple[str, ...], state: CandidateState
+    ) -> bool:
+        mine = sa.and_(_V.ws == self._ws, _V.number == number, _V.version == version)
+        done = self._c.execute(
+            sa.update(CANDIDATE_VERSION)
+            .where(mine, _V.state.in_(from_))
+            .values(state=state.value)
+        )
+        newest = sa.and_(_C.ws == self._ws, _C.number == number, _C.version == version)
+        self._c.execute(
+            sa.update(CANDIDATE)
+            .where(newest)
+            .values(state=state.value, changed=self.mark() + 1)
+        )
+        return done.rowcount == 1
+
+
+class Claims:
+    """The one table of normalised claims that every layer writes to (spec 4.7)."""
+
+    def __init__(self, connection: sa.Connection, ws: int) -> None:
+        self._c = connection
+        self._ws = ws
+
+    def same(self, claim: bytes, exclude: str, limit: int) -> list[Claim]:
+        """Who else makes this claim."""
+        where = (_K.claim == claim, _K.ref != exclude)
+        return self._found(where, limit)
+
+    def same_key(self, key: str, scope: str, exclude: str, limit: int) -> list[Claim]:
+        """Who else speaks under this key and scope."""
+        where = (_K.key == key, _K.scope == scope, _K.ref != exclude)
+        return self._found(where, limit)
+
+    def _found(self, where: tuple[sa.ColumnElement[bool], ...], limit: int) -> list[Claim]:
+        query = sa.select(CLAIM).where(_K.ws == self._ws, *where).order_by(_K.layer, _K.ref)
+        return [
+            Claim(bytes(r.claim), r.key, r.scope, r.layer, r.ref, r.statement)
+            for r in self._c.execute(query.limit(limit))
+        ]
+
+    def put(self, claim: Claim) -> None:
+        """Enter a claim, or replace the one its reference made before."""
+        self.withdraw(claim.ref)
+        self._c.execute(
+            sa.insert(CLAIM).values(
+                ws=self._ws,
+                ref=claim.ref,
+                claim=claim.claim,
+                key=claim.key,
+                scope=claim.scope,
+                layer=claim.layer,
+                statement=claim.statement,
+            )
+        )
+
+    def withdraw(self, ref: str) -> None:
+        """Take a reference's claim out."""
+        self._c.execute(sa.delete(CLAIM).where(_K.ws == self._ws, _K.ref == ref))
+
+
+def _row(r: sa.Row[tuple[object, ...]]) -> CandidateRow:
+    return CandidateRow(
+        number=r.number,
+        id=r.id,
+        version=r.version,
+        state=CandidateState(r.state),
+        kind=CandidateKind(r.kind),
+        key=r.key,
+        statement=r.statement,
+        author=r.author,
+        session=r.session,
+        created=r.created,
+        hazards=tuple(r.hazards.split(",")) if r.hazards else (),
+        conflict=bool(r.other),
+        duplicate=bool(r.same),
+    )
+
+
+def _version(r: sa.Row[tuple[object, ...]]) -> CandidateVersion:
+    stored = CandidateVersion.model_validate_json(bytes(r.document))
+    decided = None if r.decided is None else Decision.model_validate_json(bytes(r.decided))
+    return stored.model_copy(
+        update={"state": CandidateState(r.state), "newest": r.newest, "decision": decided}
+    )

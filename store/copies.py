@@ -1,0 +1,66 @@
+"""Where copies of what people said can stand: every text-bearing column declares its role (8.1).
+
+A column that is not declared here fails a test, so a new copy can't slip past erasure.
+"""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+
+class Role(StrEnum):
+    """What erasure does with a column."""
+
+    CONTENT = "content"
+    """Holds words or a plain digest of them: the row goes, or the column is emptied."""
+    COMMITMENT = "commitment"
+    """Names content only by a salted commitment or a keyed id: stays."""
+    PLACE = "place"
+    """Ids, paths, states, codes, times: no words."""
+    PERSON = "person"
+    """Names who acted: reviewer, actor."""
+
+
+COPIES: dict[tuple[str, str], Role] = {
+    (table, column): role
+    for table, roles in {
+        "workspace": {Role.PLACE: "id", Role.COMMITMENT: "secret"},
+        "label": {Role.PLACE: "text"},
+        "ledger": {Role.PLACE: "kind subject", Role.COMMITMENT: "root previous digest"},
+        "ledger_head": {Role.COMMITMENT: "digest"},
+        "source_file": {Role.PLACE: "id path format notes", Role.CONTENT: "head digest tail"},
+        "source_path": {Role.PLACE: "path"},
+        "event": {
+            Role.PLACE: "kind author native_id parent notes",
+            Role.COMMITMENT: "id commitment",
+        },
+        "event_body": {Role.CONTENT: "digest text lead raw", Role.COMMITMENT: "salt"},
+        "candidate": {
+            Role.PLACE: "state kind scope author session hazards",
+            Role.CONTENT: "key statement",
+            Role.COMMITMENT: "id claim",
+        },
+        "candidate_version": {Role.PLACE: "state", Role.CONTENT: "document digest"},
+        "decision": {Role.PERSON: "document"},
+        "claim": {
+            Role.PLACE: "ref scope layer",
+            Role.CONTENT: "key statement",
+            Role.COMMITMENT: "claim",
+        },
+        "operation": {
+            Role.PLACE: "id action consumer subject state checkout error",
+            Role.CONTENT: "envelope",
+            Role.PERSON: "actor",
+        },
+        "outbox": {
+            Role.PLACE: "operation path",
+            Role.CONTENT: "before_digest after_digest after",
+        },
+        "divergence": {Role.PLACE: "operation path", Role.CONTENT: "found wanted"},
+        "receipt": {Role.PLACE: "id operation consumer", Role.CONTENT: "document"},
+        "belief": {Role.PLACE: "id candidate", Role.CONTENT: "statement"},
+        "belief_consumer": {Role.PLACE: "belief consumer state receipt"},
+    }.items()
+    for role, columns in roles.items()
+    for column in columns.split()
+}

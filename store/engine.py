@@ -1,0 +1,191 @@
+"""SQLite or PostgreSQL: connections, transactions, migrations, and the errors they become.
+
+SQLite: one writer a process, every write BEGIN IMMEDIATE, readers query_only; `synchronous=FULL`
+for decisions and confirms, NORMAL for import. The rules are those of house.md, "Writers".
+"""
+
+from __future__ import annotations
+
+import contextlib
+import re
+import sqlite3
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import sqlalchemy as sa
+from sqlalchemy import event as sa_event
+from sqlalchemy.exc import DBAPIError, OperationalError
+
+from schemas.errors import Unusable
+from store.migrations import HEAD
+
+_WAIT_S = 30
+
+
+class Database:
+    """Engines of one store. `read` and `write` hand out connections inside a transaction."""
+
+    def __init__(self, url: str, *, wait: float = _WAIT_S) -> None:
+        self.url = url
+        self._lock = threading.RLock()
+        self._full: bool | None = None
+        parsed = _parse_url(url)
+        self.sqlite = parsed.get_backend_name() == "sqlite"
+        if self.sqlite:
+            self.path: Path | None = Path(parsed.database or "")
+            self.writer = _sqlite(parsed, wait, writer=True)
+            self.readers = _sqlite(parsed, wait, writer=False)
+        else:
+            self.path = None
+            self.writer = _postgresql(parsed, wait, pool=1, read_only=False)
+            self.readers = _postgresql(parsed, wait, pool=6, read_only=True)
+
+    def close(self) -> None:
+        """Close all connections."""
+        self.readers.dispose()
+        self.writer.dispose()
+
+    @contextlib.contextmanager
+    def read(self) -> Iterator[sa.Connection]:
+        """A consistent, read-only view. Raises Unusable as `write` does."""
+        with translated(), self.readers.connect() as connection, connection.begin():
+            yield connection
+
+    @contextlib.contextmanager
+    def write(self, *, durable: bool) -> Iterator[sa.Connection]:
+        """One write transaction; commits at the block's end, rolls back on any error.
+
+        Raises Unusable `store.full`, `store.busy`, `store.unusable`.
+        """
+        with self._lock, translated(), self.writer.connect() as connection:
+            if self.sqlite and self._full is not durable:
+                raw: Any = connection.connection.dbapi_connection
+                raw.execute(f"PRAGMA synchronous={'FULL' if durable else 'NORMAL'}")
+                self._full = durable
+            with connection.begin():
+                yield connection
+
+    def change_mark(self) -> int:
+        """A number that moves when another connection commits (7 us on SQLite)."""
+        with translated(), self.readers.connect() as connection:
+            if self.sqlite:
+                found = connection.exec_driver_sql("PRAGMA data_version").scalar_one()
+            else:
+                found = connection.exec_driver_sql(
+                    "SELECT coalesce(sum(n_tup_ins + n_tup_upd + n_tup_del), 0)::bigint "
+                    "FROM pg_stat_user_tables"
+                ).scalar_one()
+        return int(found)
+
+    def prepare(self) -> None:
+        """Create or migrate the store to HEAD, backing a SQLite file up before a migration.
+
+        Raises Unusable `store.newer` for a revision this memdesk does not know.
+        """
+        with translated():
+            current = self._revision()
+            if current == HEAD:
+                return
+            if current is not None and current > HEAD:
+                raise Unusable("store.newer", f"The store has revision {current}.")
+            if current is not None and self.path is not None:
+                self._backup(current)
+            self._migrate()
+
+    def _revision(self) -> str | None:
+        with self.writer.connect() as connection:
+            if not sa.inspect(connection).has_table("alembic_version"):
+                return None
+            found = connection.exec_driver_sql("SELECT version_num FROM alembic_version").scalar()
+            return None if found is None else str(found)
+
+    def _backup(self, revision: str) -> None:
+        assert self.path is not None
+        target = sqlite3.connect(self.path.with_suffix(f".before-{revision}.db"))
+        with contextlib.closing(target), contextlib.closing(sqlite3.connect(self.path)) as source:
+            source.backup(target)
+
+    def _migrate(self) -> None:
+        from alembic import command
+        from alembic.config import Config
+
+        config = Config()
+        config.set_main_option("script_location", str(Path(__file__).parent / "migrations"))
+        with self.write(durable=True) as connection:
+            if not self.sqlite:
+                connection.exec_driver_sql("SELECT pg_advisory_xact_lock(7246021)")
+            config.attributes["connection"] = connection
+            command.upgrade(config, "head")
+
+
+def _parse_url(url: str) -> sa.URL:
+    try:
+        return sa.make_url(url)
+    except sa.exc.ArgumentError as err:
+        raise Unusable("store.unusable", "The store URL is not understood.") from err
+
+
+def _sqlite(url: sa.URL, wait: float, *, writer: bool) -> sa.Engine:
+    engine = sa.create_engine(
+        url, pool_size=1 if writer else 6, connect_args={"timeout": wait, "check_same_thread": False}
+    )
+
+    @sa_event.listens_for(engine, "connect")
+    def configure(connection: sqlite3.Connection, _record: object) -> None:
+        connection.isolation_level = None
+        settings = ["trusted_schema=OFF", "cell_size_check=ON", "foreign_keys=ON"]
+        if writer:
+            settings += ["journal_mode=WAL", "recursive_triggers=ON", "secure_delete=ON"]
+            settings += ["wal_autocheckpoint=4000", "journal_size_limit=67108864"]
+        else:
+            settings += ["query_only=ON", "mmap_size=268435456"]
+        for setting in settings:
+            connection.execute(f"PRAGMA {setting}")
+
+    @sa_event.listens_for(engine, "begin")
+    def begin(connection: sa.Connection) -> None:
+        connection.exec_driver_sql("BEGIN IMMEDIATE" if writer else "BEGIN")
+
+    return engine
+
+
+def _postgresql(url: sa.URL, wait: float, *, pool: int, read_only: bool) -> sa.Engine:
+    options = f"-c lock_timeout={int(wait * 1000)} -c timezone=UTC"
+    if read_only:
+        options += " -c default_transaction_read_only=on"
+    try:
+        return sa.create_engine(
+            url,
+            pool_size=pool,
+            connect_args={"options": options},
+            isolation_level="REPEATABLE READ" if read_only else "READ COMMITTED",
+        )
+    except ModuleNotFoundError as err:
+        raise Unusable(
+            "store.unusable", "PostgreSQL needs the extra: pip install 'memdesk[postgres]'."
+        ) from err
+
+
+@contextlib.contextmanager
+def translated() -> Iterator[None]:
+    """Database errors as Unusable with a code; no driver's text reaches a user as a traceback."""
+    try:
+        yield
+    except OperationalError as err:
+        raise _unusable(str(err.orig)) from err
+    except DBAPIError as err:
+        raise _unusable(str(err.orig)) from err
+    except sqlite3.DatabaseError as err:
+        raise _unusable(str(err)) from err
+
+
+def _unusable(text: str) -> Unusable:
+    low = text.lower()
+    first = re.split(r"[\n]", text.strip())[0][:200]
+    if "full" in low or "no space" in low:
+        return Unusable("store.full")
+    if "locked" in low or "lock timeout" in low or "lock_timeout" in low:
+        return Unusable("store.busy")
+    return Unusable("store.unusable", f"The store answered: {first}")

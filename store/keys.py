@@ -1,0 +1,36 @@
+"""Cursors and id ranges: how lists continue and prefixes are found (contract: lists)."""
+
+from __future__ import annotations
+
+from schemas.errors import NotFound
+
+
+def cursor_of(*parts: int) -> str:
+    """An opaque cursor from integer keys."""
+    return ".".join(str(p) for p in parts)
+
+
+def parse_cursor(text: str | None, count: int, first: int) -> tuple[int, ...]:
+    """The keys of a cursor, or `first` for each at the start of a list.
+
+    Raises NotFound `id.malformed` for a cursor that no list gave out.
+    """
+    if text is None:
+        return (first,) * count
+    try:
+        parts = tuple(int(p) for p in text.split("."))
+    except ValueError:
+        parts = ()
+    if len(parts) != count:
+        raise NotFound("id.malformed", "The cursor is not one a list gave out.", given=text)
+    return parts
+
+
+def hex_range(prefix: str) -> tuple[bytes, bytes]:
+    """The least and greatest 16-byte value whose hex begins with `prefix`."""
+    return bytes.fromhex(prefix.ljust(32, "0")), bytes.fromhex(prefix.ljust(32, "f"))
+
+
+def text_range(prefix: str) -> tuple[str, str]:
+    """Bounds `[low, high)` of texts that begin with a hex-ended `prefix`."""
+    return prefix, prefix + "g"

@@ -1,0 +1,104 @@
+"""The hash chain: one entry a batch, linked by digest, head locked last (spec 1.4).
+
+entry digest = SHA-256 over the RFC 8785 array
+`[seq, kind, subject, time, count, hex(root), hex(previous)]`; the first entry's previous is 32
+zero bytes. Without an outside anchor (a receipt, an exported head) a rewritten chain fits itself.
+"""
+
+from __future__ import annotations
+
+import hashlib
+
+import orjson
+import sqlalchemy as sa
+
+from schemas.evidence import LedgerEntry, LedgerHead
+from store.tables import LEDGER, LEDGER_HEAD
+
+ZERO = bytes(32)
+
+
+def entry_digest(
+    seq: int, kind: str, subject: str, time: int, count: int, root: bytes, previous: bytes
+) -> bytes:
+    """The digest that links an entry into the chain."""
+    document = [seq, kind, subject, time, count, root.hex(), previous.hex()]
+    return hashlib.sha256(orjson.dumps(document)).digest()
+
+
+def _text(raw: bytes) -> str:
+    return "sha256:" + raw.hex()
+
+
+class Ledger:
+    """The chain of one workspace on one connection."""
+
+    def __init__(self, connection: sa.Connection, ws: int) -> None:
+        self._c = connection
+        self._ws = ws
+
+    def head(self) -> LedgerHead:
+        """The end of the chain; seq 0 for an empty one."""
+        h = LEDGER_HEAD.c
+        row = self._c.execute(sa.select(h.seq, h.digest).where(h.ws == self._ws)).first()
+        return LedgerHead(seq=row.seq, digest=_text(row.digest)) if row else LedgerHead(
+            seq=0, digest=_text(ZERO)
+        )
+
+    def entries(self, after: int, limit: int) -> list[LedgerEntry]:
+        """Entries past `after`, in order."""
+        t = LEDGER.c
+        rows = self._c.execute(
+            sa.select(LEDGER)
+            .where(t.ws == self._ws, t.seq > after)
+            .order_by(t.seq)
+            .limit(limit)
+        )
+        return [
+            LedgerEntry(
+                seq=r.seq,
+                kind=r.kind,
+                time=r.time,
+                subject=r.subject,
+                count=r.count,
+                root=_text(r.root),
+                previous=_text(r.previous),
+                digest=_text(r.digest),
+            )
+            for r in rows
+        ]
+
+    def append(self, kind: str, subject: str, root: str, count: int, time: int) -> LedgerEntry:
+        """Append one entry; call it last, it locks the head until the commit."""
+        h = LEDGER_HEAD.c
+        mine = h.ws == self._ws
+        row = self._c.execute(
+            sa.select(h.seq, h.digest).where(mine).with_for_update()
+        ).one()
+        seq, previous = row.seq + 1, bytes(row.digest)
+        bare = bytes.fromhex(root.removeprefix("sha256:"))
+        digest = entry_digest(seq, kind, subject, time, count, bare, previous)
+        self._c.execute(
+            sa.insert(LEDGER).values(
+                ws=self._ws,
+                seq=seq,
+                kind=kind,
+                subject=subject,
+                time=time,
+                count=count,
+                root=bare,
+                previous=previous,
+                digest=digest,
+            )
+        )
+        self._c.execute(sa.update(LEDGER_HEAD).where(mine).values(seq=seq, digest=digest))
+        return LedgerEntry(
+            seq=seq,
+            kind=kind,
+            time=time,
+            subject=subject,
+            count=count,
+            root=root,
+            previous=_text(previous),
+            digest=_text(digest),
+        )

@@ -1,0 +1,65 @@
+"""Triggers that make rows immutable, for both databases (spec 1.4).
+
+They are dropped and made again after every migration, and `verify` lists what is missing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+IMMUTABLE = ("ledger", "event", "decision", "receipt")
+"""No update, no delete, no replace, no truncate."""
+NO_UPDATE = ("event_body",)
+"""Content that erasure may delete but nothing may rewrite."""
+KEYS = {
+    "ledger": "ws seq",
+    "event": "ws file ordinal",
+    "decision": "ws number version",
+    "receipt": "ws seq",
+    "event_body": "ws file ordinal",
+}
+
+
+def names() -> list[str]:
+    """Names of all triggers a sound store has."""
+    out = [f"{t}_no_{verb}" for t in IMMUTABLE for verb in ("update", "delete", "replace")]
+    return out + [f"{t}_no_{verb}" for t in NO_UPDATE for verb in ("update", "replace")]
+
+
+def sqlite() -> Iterator[str]:
+    """Statements that (re)create the triggers on SQLite."""
+    for table in (*IMMUTABLE, *NO_UPDATE):
+        verbs = ("update", "delete") if table in IMMUTABLE else ("update",)
+        for verb in verbs:
+            yield f"DROP TRIGGER IF EXISTS {table}_no_{verb}"
+            yield (
+                f"CREATE TRIGGER {table}_no_{verb} BEFORE {verb.upper()} ON {table} "
+                f"BEGIN SELECT RAISE(ABORT, 'immutable: {table}'); END"
+            )
+        same = " AND ".join(f"{k} = NEW.{k}" for k in KEYS[table].split())
+        yield f"DROP TRIGGER IF EXISTS {table}_no_replace"
+        yield (
+            f"CREATE TRIGGER {table}_no_replace BEFORE INSERT ON {table} "
+            f"WHEN EXISTS (SELECT 1 FROM {table} WHERE {same}) "
+            f"BEGIN SELECT RAISE(ABORT, 'immutable: {table}'); END"
+        )
+
+
+def postgresql() -> Iterator[str]:
+    """Statements that (re)create the triggers on PostgreSQL."""
+    yield (
+        "CREATE OR REPLACE FUNCTION memdesk_immutable() RETURNS trigger LANGUAGE plpgsql AS "
+        "$$ BEGIN RAISE EXCEPTION 'immutable: %', TG_TABLE_NAME; END $$"
+    )
+    for table in (*IMMUTABLE, *NO_UPDATE):
+        for verb in ("update", "delete") if table in IMMUTABLE else ("update",):
+            yield f"DROP TRIGGER IF EXISTS {table}_no_{verb} ON {table}"
+            yield (
+                f"CREATE TRIGGER {table}_no_{verb} BEFORE {verb.upper()} ON {table} "
+                f"FOR EACH ROW EXECUTE FUNCTION memdesk_immutable()"
+            )
+        yield f"DROP TRIGGER IF EXISTS {table}_no_replace ON {table}"
+        yield (
+            f"CREATE TRIGGER {table}_no_replace BEFORE TRUNCATE ON {table} "
+            f"FOR EACH STATEMENT EXECUTE FUNCTION memdesk_immutable()"
+        )

@@ -1,0 +1,234 @@
+"""Operations, their outbox, divergences and receipts (spec 0.3, 5.4, 5.7)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import sqlalchemy as sa
+
+from schemas.common import Actor, Page
+from schemas.operations import Envelope, OperationRow, OperationState, Receipt
+from schemas.storage import OutboxTarget, StoredOperation
+from store.keys import cursor_of, parse_cursor, text_range
+from store.tables import DIVERGENCE, OPERATION, OUTBOX, RECEIPT
+
+_O, _X, _D, _R = OPERATION.c, OUTBOX.c, DIVERGENCE.c, RECEIPT.c
+
+
+class Operations:
+    """Operations of one workspace on one connection."""
+
+    def __init__(self, connection: sa.Connection, ws: int) -> None:
+        self._c = connection
+        self._ws = ws
+
+    def operation(self, id_: str) -> StoredOperation | None:
+        """An operation with what it is bound to."""
+        row = self._c.execute(
+            sa.select(OPERATION).where(_O.ws == self._ws, _O.id == id_)
+        ).first()
+        return None if row is None else _stored(row)
+
+    def find(self, prefix: str, limit: int) -> list[str]:
+        """Ids that begin with `prefix`."""
+        low, high = text_range(prefix)
+        query = sa.select(_O.id).where(_O.ws == self._ws, _O.id >= low, _O.id < high)
+        return list(self._c.execute(query.order_by(_O.id).limit(limit)).scalars())
+
+    def operations(
+        self, page: Page, states: Sequence[str] | None = None
+    ) -> tuple[list[OperationRow], str | None]:
+        """Operations, oldest first."""
+        number, id_ = _place(page.after)
+        later = sa.or_(_O.created > number, sa.and_(_O.created == number, _O.id > id_))
+        query = sa.select(OPERATION).where(_O.ws == self._ws, later)
+        if states is not None:
+            query = query.where(_O.state.in_(list(states)))
+        rows = self._c.execute(
+            query.order_by(_O.created, _O.id).limit(page.limit + 1)
+        ).all()
+        items = [_row(r) for r in rows[: page.limit]]
+        last = rows[page.limit - 1] if len(rows) > page.limit else None
+        return items, None if last is None else f"{last.created}.{last.id}"
+
+    def counts(self) -> dict[str, int]:
+        """Number of operations by state."""
+        rows = self._c.execute(
+            sa.select(_O.state, sa.func.count()).where(_O.ws == self._ws).group_by(_O.state)
+        )
+        return {r[0]: int(r[1]) for r in rows}
+
+    def open_of(self, subject: str) -> list[StoredOperation]:
+        """Operations of a subject that are being applied or were applied."""
+        states = (OperationState.PREPARED.value, OperationState.APPLIED.value)
+        query = sa.select(OPERATION).where(
+            _O.ws == self._ws, _O.subject == subject, _O.state.in_(states)
+        )
+        return [_stored(r) for r in self._c.execute(query)]
+
+    def prepared(self, checkout: str) -> list[StoredOperation]:
+        """Operations a crash may have left between their first and last step."""
+        query = sa.select(OPERATION).where(
+            _O.ws == self._ws,
+            _O.state == OperationState.PREPARED.value,
+            _O.checkout == checkout,
+        )
+        return [_stored(r) for r in self._c.execute(query.order_by(_O.created, _O.id))]
+
+    def outbox(self, id_: str) -> list[OutboxTarget]:
+        """The files of a prepared operation, in writing order."""
+        query = sa.select(OUTBOX).where(_X.ws == self._ws, _X.operation == id_)
+        return [
+            OutboxTarget(r.number, r.path, r.before_digest, r.after_digest, bytes(r.after))
+            for r in self._c.execute(query.order_by(_X.number))
+        ]
+
+    def divergence(self, id_: str) -> list[tuple[str, bytes, bytes]]:
+        """Per file of a diverged operation: path, bytes found, bytes wanted."""
+        query = sa.select(DIVERGENCE).where(_D.ws == self._ws, _D.operation == id_)
+        return [
+            (r.path, bytes(r.found), bytes(r.wanted))
+            for r in self._c.execute(query.order_by(_D.path))
+        ]
+
+    def receipt(self, operation_id: str) -> Receipt | None:
+        """The receipt of an applied operation."""
+        found = self._c.execute(
+            sa.select(_R.document).where(_R.ws == self._ws, _R.operation == operation_id)
+        ).scalar()
+        return None if found is None else Receipt.model_validate_json(bytes(found))
+
+    def receipts(self, page: Page) -> tuple[list[Receipt], str | None]:
+        """Receipts in the order they were made."""
+        (after,) = parse_cursor(page.after, 1, -1)
+        rows = self._c.execute(
+            sa.select(_R.seq, _R.document)
+            .where(_R.ws == self._ws, _R.seq > after)
+            .order_by(_R.seq)
+            .limit(page.limit + 1)
+        ).all()
+        items = [Receipt.model_validate_json(bytes(r.document)) for r in rows[: page.limit]]
+        more = len(rows) > page.limit
+        return items, cursor_of(rows[page.limit - 1].seq) if more else None
+
+    def receipt_count(self) -> int:
+        """How many receipts there are."""
+        query = sa.select(sa.func.count()).select_from(RECEIPT).where(_R.ws == self._ws)
+        return int(self._c.execute(query).scalar_one())
+
+    # writes
+
+    def save_preview(self, operation: StoredOperation) -> None:
+        """Store a preview; one that stands already is left as it is."""
+        if self.operation(operation.operation_id) is not None:
+            return
+        self._c.execute(
+            sa.insert(OPERATION).values(
+                ws=self._ws,
+                id=operation.operation_id,
+                action=operation.envelope.action,
+                consumer=operation.envelope.consumer,
+                subject=operation.envelope.subject,
+                state=operation.state.value,
+                envelope=operation.envelope.model_dump_json().encode(),
+                checkout=operation.checkout,
+                actor=operation.actor.model_dump_json().encode(),
+                as_of=operation.as_of,
+                created=operation.created,
+                error=None,
+            )
+        )
+
+    def prepare(self, id_: str, targets: Sequence[OutboxTarget], actor: Actor) -> bool:
+        """Move to prepared with the bytes to be written; False when it may not start any more."""
+        startable = [OperationState.PREVIEWED.value, OperationState.FAILED.value]
+        done = self._c.execute(
+            sa.update(OPERATION)
+            .where(_O.ws == self._ws, _O.id == id_, _O.state.in_(startable))
+            .values(
+                state=OperationState.PREPARED.value,
+                actor=actor.model_dump_json().encode(),
+                error=None,
+            )
+        )
+        if done.rowcount != 1:
+            return False
+        for t in targets:
+            self._c.execute(
+                sa.insert(OUTBOX).values(
+                    ws=self._ws,
+                    operation=id_,
+                    number=t.number,
+                    path=t.path,
+                    before_digest=t.before_digest,
+                    after_digest=t.after_digest,
+                    after=t.after,
+                )
+            )
+        return True
+
+    def finish(self, id_: str, state: OperationState, error: str | None) -> None:
+        """Leave prepared for an end state; the outbox bytes go with it."""
+        self._c.execute(
+            sa.update(OPERATION)
+            .where(_O.ws == self._ws, _O.id == id_)
+            .values(state=state.value, error=error)
+        )
+        self._c.execute(sa.delete(OUTBOX).where(_X.ws == self._ws, _X.operation == id_))
+
+    def keep_divergence(self, id_: str, path: str, found: bytes, wanted: bytes) -> None:
+        """Keep both versions of a destination that is neither before nor after."""
+        mine = sa.and_(_D.ws == self._ws, _D.operation == id_, _D.path == path)
+        self._c.execute(sa.delete(DIVERGENCE).where(mine))
+        self._c.execute(
+            sa.insert(DIVERGENCE).values(
+                ws=self._ws, operation=id_, path=path, found=found, wanted=wanted
+            )
+        )
+
+    def add_receipt(self, receipt: Receipt) -> None:
+        """Append a receipt under its ledger position."""
+        self._c.execute(
+            sa.insert(RECEIPT).values(
+                ws=self._ws,
+                seq=receipt.ledger_seq,
+                id=receipt.receipt_id,
+                operation=receipt.operation_id,
+                consumer=receipt.consumer,
+                document=receipt.model_dump_json().encode(),
+            )
+        )
+
+
+def _place(after: str | None) -> tuple[int, str]:
+    if after is None:
+        return -1, ""
+    number, _, id_ = after.partition(".")
+    return parse_cursor(number, 1, -1)[0], id_
+
+
+def _row(r: sa.Row[tuple[object, ...]]) -> OperationRow:
+    actor = Actor.model_validate_json(bytes(r.actor))
+    return OperationRow(
+        operation_id=r.id,
+        action=r.action,
+        consumer=r.consumer,
+        subject=r.subject,
+        state=OperationState(r.state),
+        created=r.created,
+        reviewer=actor.reviewer,
+        error=r.error,
+    )
+
+
+def _stored(r: sa.Row[tuple[object, ...]]) -> StoredOperation:
+    return StoredOperation(
+        operation_id=r.id,
+        envelope=Envelope.model_validate_json(bytes(r.envelope)),
+        state=OperationState(r.state),
+        as_of=r.as_of,
+        created=r.created,
+        checkout=r.checkout,
+        actor=Actor.model_validate_json(bytes(r.actor)),
+        error=r.error,
+    )

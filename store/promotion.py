@@ -1,0 +1,103 @@
+"""Beliefs and what waits for promotion (spec 5.5)."""
+
+from __future__ import annotations
+
+import sqlalchemy as sa
+
+from schemas.candidates import CandidateRow
+from schemas.common import Page
+from schemas.promotion import Belief, BeliefAtConsumer, BeliefState
+from schemas.storage import CandidateFilter
+from store.candidates import Candidates
+from store.tables import BELIEF, BELIEF_CONSUMER
+
+_B, _A = BELIEF.c, BELIEF_CONSUMER.c
+
+
+class Promotion:
+    """Beliefs of one workspace on one connection."""
+
+    def __init__(self, connection: sa.Connection, ws: int) -> None:
+        self._c = connection
+        self._ws = ws
+
+    def to_promote(self, page: Page) -> tuple[list[CandidateRow], str | None]:
+        """Candidates whose newest version is accepted and stands at no consumer yet."""
+        return Candidates(self._c, self._ws).rows(CandidateFilter(("accepted",)), page)
+
+    def belief(self, id_: str) -> Belief | None:
+        """One belief."""
+        row = self._c.execute(sa.select(BELIEF).where(_B.ws == self._ws, _B.id == id_)).first()
+        return None if row is None else self._belief(row)
+
+    def belief_of(self, candidate: str, version: int) -> Belief | None:
+        """The belief formed from one exact version."""
+        where = (_B.ws == self._ws, _B.candidate == candidate, _B.version == version)
+        row = self._c.execute(sa.select(BELIEF).where(*where)).first()
+        return None if row is None else self._belief(row)
+
+    def beliefs(self, page: Page) -> tuple[list[Belief], str | None]:
+        """Beliefs by id."""
+        rows = self._c.execute(
+            sa.select(BELIEF)
+            .where(_B.ws == self._ws, _B.id > (page.after or ""))
+            .order_by(_B.id)
+            .limit(page.limit + 1)
+        ).all()
+        more = len(rows) > page.limit
+        items = [self._belief(r) for r in rows[: page.limit]]
+        return items, items[-1].id if more else None
+
+    def counts(self) -> dict[str, int]:
+        """Number of beliefs at consumers, by state."""
+        rows = self._c.execute(
+            sa.select(_A.state, sa.func.count()).where(_A.ws == self._ws).group_by(_A.state)
+        )
+        return {r[0]: int(r[1]) for r in rows}
+
+    def add_belief(self, belief: Belief, consumer: str, receipt: str) -> None:
+        """Form a belief, or add one more consumer to it."""
+        if self.belief(belief.id) is None:
+            self._c.execute(
+                sa.insert(BELIEF).values(
+                    ws=self._ws,
+                    id=belief.id,
+                    candidate=belief.candidate,
+                    version=belief.version,
+                    statement=belief.statement,
+                    valid_from=belief.valid_from,
+                    valid_until=belief.valid_until,
+                    recorded=belief.recorded,
+                )
+            )
+        self._c.execute(
+            sa.insert(BELIEF_CONSUMER).values(
+                ws=self._ws,
+                belief=belief.id,
+                consumer=consumer,
+                state=BeliefState.ACTIVE.value,
+                receipt=receipt,
+            )
+        )
+
+    def _belief(self, row: sa.Row[tuple[object, ...]]) -> Belief:
+        consumers = self._c.execute(
+            sa.select(BELIEF_CONSUMER)
+            .where(_A.ws == self._ws, _A.belief == row.id)
+            .order_by(_A.consumer)
+        )
+        return Belief(
+            id=row.id,
+            statement=row.statement,
+            candidate=row.candidate,
+            version=row.version,
+            consumers=tuple(
+                BeliefAtConsumer(
+                    consumer=c.consumer, state=BeliefState(c.state), receipt=c.receipt
+                )
+                for c in consumers
+            ),
+            valid_from=row.valid_from,
+            valid_until=row.valid_until,
+            recorded=row.recorded,
+        )

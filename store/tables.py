@@ -1,0 +1,311 @@
+"""The SQLModel tables, all of them, so that metadata is complete wherever one is used.
+
+Outside text is bytes on both databases; identity text collates "C"; every primary key begins with
+the workspace (spec 8.5). Made by migrations only; a test compares these models with them.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sqlalchemy import BigInteger, Integer, LargeBinary, Table, Text
+from sqlmodel import Field, SQLModel
+
+INT = BigInteger().with_variant(Integer(), "sqlite")
+TEXT = Text(collation="C").with_variant(Text(), "sqlite")
+BYTES = LargeBinary()
+
+
+def _int(**kw: Any) -> Any:
+    return Field(sa_type=INT, **kw)  # type: ignore[call-overload]
+
+
+def _text(**kw: Any) -> Any:
+    return Field(sa_type=TEXT, **kw)  # type: ignore[call-overload]
+
+
+def _bytes(**kw: Any) -> Any:
+    return Field(sa_type=BYTES, **kw)  # type: ignore[call-overload]
+
+
+class WorkspaceRow(SQLModel, table=True):
+    """A workspace: its random id and the secret that keys content-free names."""
+
+    __tablename__ = "workspace"
+    ws: int = _int(primary_key=True)
+    id: str = _text()
+    secret: bytes = _bytes()
+    created: int = _int()
+
+
+class LabelRow(SQLModel, table=True):
+    """An interned string: a session id, a project scope."""
+
+    __tablename__ = "label"
+    ws: int = _int(primary_key=True)
+    label: int = _int(primary_key=True)
+    text: str = _text()
+
+
+class LedgerRow(SQLModel, table=True):
+    """One entry of the hash chain; never updated or deleted."""
+
+    __tablename__ = "ledger"
+    ws: int = _int(primary_key=True)
+    seq: int = _int(primary_key=True)
+    kind: str = _text()
+    subject: str = _text()
+    time: int = _int()
+    count: int = _int()
+    root: bytes = _bytes()
+    previous: bytes = _bytes()
+    digest: bytes = _bytes()
+
+
+class LedgerHeadRow(SQLModel, table=True):
+    """The end of the chain; locked as the last statement before a commit."""
+
+    __tablename__ = "ledger_head"
+    ws: int = _int(primary_key=True)
+    seq: int = _int()
+    digest: bytes = _bytes()
+
+
+class SourceFileRow(SQLModel, table=True):
+    """A file whose records are evidence, and how far it is committed."""
+
+    __tablename__ = "source_file"
+    ws: int = _int(primary_key=True)
+    file: int = _int(primary_key=True)
+    id: str = _text()
+    path: str = _text()
+    format: str = _text()
+    head: str = _text()
+    digest: str = _text()
+    size: int = _int()
+    lines: int = _int()
+    events: int = _int()
+    revision: int = _int()
+    tail: bytes = _bytes()
+    notes: str = _text()
+    created: int = _int()
+
+
+class SourcePathRow(SQLModel, table=True):
+    """A path under which a file was met; the newest meaning of a path wins."""
+
+    __tablename__ = "source_path"
+    ws: int = _int(primary_key=True)
+    path: str = _text(primary_key=True)
+    file: int = _int()
+
+
+class SessionFileRow(SQLModel, table=True):
+    """Which files hold events of a session."""
+
+    __tablename__ = "session_file"
+    ws: int = _int(primary_key=True)
+    session: int = _int(primary_key=True)
+    file: int = _int(primary_key=True)
+
+
+class EventRow(SQLModel, table=True):
+    """An event's place and the salted commitment to its content; never updated or deleted."""
+
+    __tablename__ = "event"
+    ws: int = _int(primary_key=True)
+    file: int = _int(primary_key=True)
+    ordinal: int = _int(primary_key=True)
+    id: bytes = _bytes()
+    part: int = _int()
+    kind: str = _text()
+    author: str = _text()
+    session: int = _int()
+    time: int | None = _int(nullable=True)
+    native_id: str | None = _text(nullable=True)
+    parent: str | None = _text(nullable=True)
+    scope: int | None = _int(nullable=True)
+    line: int = _int()
+    byte_start: int = _int()
+    byte_length: int = _int()
+    notes: str = _text()
+    twin: int | None = _int(nullable=True)
+    commitment: bytes = _bytes()
+
+
+class EventBodyRow(SQLModel, table=True):
+    """An event's content and salt, stored beside the chain; only erasure deletes it."""
+
+    __tablename__ = "event_body"
+    ws: int = _int(primary_key=True)
+    file: int = _int(primary_key=True)
+    ordinal: int = _int(primary_key=True)
+    salt: bytes = _bytes()
+    digest: bytes = _bytes()
+    text: bytes = _bytes()
+    lead: bytes | None = _bytes(nullable=True)
+    raw: bytes | None = _bytes(nullable=True)
+
+
+class CandidateRowTable(SQLModel, table=True):
+    """A candidate's newest version as lists need it."""
+
+    __tablename__ = "candidate"
+    ws: int = _int(primary_key=True)
+    number: int = _int(primary_key=True)
+    id: str = _text()
+    version: int = _int()
+    state: str = _text()
+    kind: str = _text()
+    key: str = _text()
+    scope: str = _text()
+    statement: str = _text()
+    claim: bytes = _bytes()
+    author: str = _text()
+    session: str = _text()
+    hazards: str = _text()
+    created: int = _int()
+    changed: int = _int()
+
+
+class CandidateVersionRow(SQLModel, table=True):
+    """One exact version; only its state moves."""
+
+    __tablename__ = "candidate_version"
+    ws: int = _int(primary_key=True)
+    number: int = _int(primary_key=True)
+    version: int = _int(primary_key=True)
+    state: str = _text()
+    document: bytes = _bytes()
+    digest: str = _text()
+    created: int = _int()
+
+
+class DecisionRow(SQLModel, table=True):
+    """One decision on one version; never updated or deleted."""
+
+    __tablename__ = "decision"
+    ws: int = _int(primary_key=True)
+    number: int = _int(primary_key=True)
+    version: int = _int(primary_key=True)
+    time: int = _int()
+    document: bytes = _bytes()
+
+
+class ClaimRow(SQLModel, table=True):
+    """A normalised claim and where it stands."""
+
+    __tablename__ = "claim"
+    ws: int = _int(primary_key=True)
+    ref: str = _text(primary_key=True)
+    claim: bytes = _bytes()
+    key: str = _text()
+    scope: str = _text()
+    layer: str = _text()
+    statement: str = _text()
+
+
+class OperationRowTable(SQLModel, table=True):
+    """A previewed or confirmed operation: what it is bound to, never statement bytes."""
+
+    __tablename__ = "operation"
+    ws: int = _int(primary_key=True)
+    id: str = _text(primary_key=True)
+    action: str = _text()
+    consumer: str = _text()
+    subject: str = _text()
+    state: str = _text()
+    envelope: bytes = _bytes()
+    checkout: str = _text()
+    actor: bytes = _bytes()
+    as_of: int = _int()
+    created: int = _int()
+    error: str | None = _text(nullable=True)
+
+
+class OutboxRow(SQLModel, table=True):
+    """The bytes of a prepared sink; they exist only from prepared to applied."""
+
+    __tablename__ = "outbox"
+    ws: int = _int(primary_key=True)
+    operation: str = _text(primary_key=True)
+    number: int = _int(primary_key=True)
+    path: str = _text()
+    before_digest: str | None = _text(nullable=True)
+    after_digest: str = _text()
+    after: bytes = _bytes()
+
+
+class DivergenceRow(SQLModel, table=True):
+    """Both versions of a destination that held neither the before nor the after bytes."""
+
+    __tablename__ = "divergence"
+    ws: int = _int(primary_key=True)
+    operation: str = _text(primary_key=True)
+    path: str = _text(primary_key=True)
+    found: bytes = _bytes()
+    wanted: bytes = _bytes()
+
+
+class ReceiptRow(SQLModel, table=True):
+    """Proof of one applied sink; never updated or deleted."""
+
+    __tablename__ = "receipt"
+    ws: int = _int(primary_key=True)
+    seq: int = _int(primary_key=True)
+    id: str = _text()
+    operation: str = _text()
+    consumer: str = _text()
+    document: bytes = _bytes()
+
+
+class BeliefRow(SQLModel, table=True):
+    """An accepted statement that was promoted."""
+
+    __tablename__ = "belief"
+    ws: int = _int(primary_key=True)
+    id: str = _text(primary_key=True)
+    candidate: str = _text()
+    version: int = _int()
+    statement: str = _text()
+    valid_from: int | None = _int(nullable=True)
+    valid_until: int | None = _int(nullable=True)
+    recorded: int = _int()
+
+
+class BeliefConsumerRow(SQLModel, table=True):
+    """One consumer's copy of a belief."""
+
+    __tablename__ = "belief_consumer"
+    ws: int = _int(primary_key=True)
+    belief: str = _text(primary_key=True)
+    consumer: str = _text(primary_key=True)
+    state: str = _text()
+    receipt: str = _text()
+
+
+def table(model: type[SQLModel]) -> Table:
+    """The SQLAlchemy table of a model, for Core statements."""
+    found: Table = model.__table__  # type: ignore[attr-defined]
+    return found
+
+
+WORKSPACE = table(WorkspaceRow)
+LABEL = table(LabelRow)
+LEDGER = table(LedgerRow)
+LEDGER_HEAD = table(LedgerHeadRow)
+SOURCE_FILE = table(SourceFileRow)
+SOURCE_PATH = table(SourcePathRow)
+SESSION_FILE = table(SessionFileRow)
+EVENT = table(EventRow)
+EVENT_BODY = table(EventBodyRow)
+CANDIDATE = table(CandidateRowTable)
+CANDIDATE_VERSION = table(CandidateVersionRow)
+DECISION = table(DecisionRow)
+CLAIM = table(ClaimRow)
+OPERATION = table(OperationRowTable)
+OUTBOX = table(OutboxRow)
+DIVERGENCE = table(DivergenceRow)
+RECEIPT = table(ReceiptRow)
+BELIEF = table(BeliefRow)
+BELIEF_CONSUMER = table(BeliefConsumerRow)

@@ -1,0 +1,1 @@
+"""The desk: Textual panes that show contracts and call core."""
