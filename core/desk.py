@@ -75,7 +75,8 @@ def locate(start: Path | None) -> Path:
 
     Raises Unusable `workspace.not-found`.
     """
-    named = start or (Path(os.environ["MEMDESK_WORKSPACE"]) if os.environ.get("MEMDESK_WORKSPACE") else None)  # fmt: skip
+    given = os.environ.get("MEMDESK_WORKSPACE")
+    named = start or (Path(given) if given else None)
     if named is not None:
         if not (named / workspace.FOLDER).is_dir():
             raise Unusable("workspace.not-found", f"{named} holds no .memdesk/.")
@@ -133,9 +134,7 @@ def _make_store(place: Workspace, store_url: str | None, clock: Clock) -> None:
 
     policy = config.load(place.folder / "config.toml")
     url = store_url or os.environ.get("MEMDESK_STORE") or place.store_url
-    unit.create_workspace(
-        url, place.id, os.urandom(32), clock(), wait=policy.lock_timeout
-    ).close()
+    unit.create_workspace(url, place.id, os.urandom(32), clock(), wait=policy.lock_timeout).close()
     database = place.folder / "memdesk.db"
     if database.exists():
         database.chmod(0o600)

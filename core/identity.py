@@ -8,8 +8,8 @@ import re
 from dataclasses import dataclass
 from typing import Any
 
-from schemas.errors import NotFound, Refused
 from schemas.common import ID_RE
+from schemas.errors import NotFound, Refused
 
 _SPAN = re.compile(r"#b(\d+)-(\d+)$")
 _VERSION = re.compile(r"@(\d+)$")
@@ -65,6 +65,11 @@ def keyed(secret: bytes, *parts: bytes) -> bytes:
 def keyed_id(tag: str, secret: bytes, *parts: bytes) -> str:
     """`TAG_` + 32 hex derived from parts under the workspace secret; equal parts, equal id."""
     return f"{tag}_{keyed(secret, tag.encode(), *parts).hex()}"
+
+
+def seal(secret: bytes, document: bytes) -> str:
+    """A keyed digest of a document: verifiable here, nothing to guess by elsewhere."""
+    return "sha256:" + hashlib.blake2b(document, key=secret, digest_size=32).hexdigest()
 
 
 def random_id(tag: str) -> str:

@@ -19,30 +19,33 @@ from schemas.common import Classification
 MASK = "••••••••"
 
 _TOKEN = r"(?<![A-Za-z0-9_\-])"
-_SECRET_SHAPES = tuple(
-    re.compile(_TOKEN + shape)
-    for shape in (
-        r"(?:AKIA|ASIA|AGPA|AIDA|AROA)[0-9A-Z]{16}(?![0-9A-Z])",
-        r"gh[pousr]_[A-Za-z0-9_]{20,}",
-        r"github_pat_[A-Za-z0-9_]{20,}",
-        r"glpat-[A-Za-z0-9_\-]{16,}",
-        r"xox[abeprs]-[A-Za-z0-9\-]{10,}",
-        r"(?:sk|pk|rk)_(?:live|test)_[A-Za-z0-9]{8,}",
-        r"sk-(?:proj-|ant-|or-)?[A-Za-z0-9_\-]{16,}",
-        r"AIza[0-9A-Za-z_\-]{30,}",
-        r"ya29\.[0-9A-Za-z_\-]{20,}",
-        r"npm_[A-Za-z0-9]{30,}",
-        r"pypi-[A-Za-z0-9_\-]{20,}",
-        r"hf_[A-Za-z0-9]{20,}",
-        r"dop_v1_[a-f0-9]{40,}",
-        r"SG\.[A-Za-z0-9_\-]{16,}\.[A-Za-z0-9_\-]{16,}",
-        r"shp(?:at|ca|pa|ss)_[a-fA-F0-9]{24,}",
-        r"eyJ[A-Za-z0-9_\-]{8,}\.eyJ[A-Za-z0-9_\-]{8,}\.[A-Za-z0-9_\-]*",
-        r"whsec_[A-Za-z0-9]{16,}",
-        r"(?:AccountKey|SharedAccessSignature)=[A-Za-z0-9+/=%&\-]{20,}",
-    )
-) + (
-    re.compile(r"-----BEGIN [A-Z ]*PRIVATE KEY-----[\s\S]*?(?:-----END [A-Z ]*PRIVATE KEY-----|\Z)"),
+_SECRET_SHAPES = (
+    *tuple(
+        re.compile(_TOKEN + shape)
+        for shape in (
+            r"(?:AKIA|ASIA|AGPA|AIDA|AROA)[0-9A-Z]{16}(?![0-9A-Z])",
+            r"gh[pousr]_[A-Za-z0-9_]{20,}",
+            r"github_pat_[A-Za-z0-9_]{20,}",
+            r"glpat-[A-Za-z0-9_\-]{16,}",
+            r"xox[abeprs]-[A-Za-z0-9\-]{10,}",
+            r"(?:sk|pk|rk)_(?:live|test)_[A-Za-z0-9]{8,}",
+            r"sk-(?:proj-|ant-|or-)?[A-Za-z0-9_\-]{16,}",
+            r"AIza[0-9A-Za-z_\-]{30,}",
+            r"ya29\.[0-9A-Za-z_\-]{20,}",
+            r"npm_[A-Za-z0-9]{30,}",
+            r"pypi-[A-Za-z0-9_\-]{20,}",
+            r"hf_[A-Za-z0-9]{20,}",
+            r"dop_v1_[a-f0-9]{40,}",
+            r"SG\.[A-Za-z0-9_\-]{16,}\.[A-Za-z0-9_\-]{16,}",
+            r"shp(?:at|ca|pa|ss)_[a-fA-F0-9]{24,}",
+            r"eyJ[A-Za-z0-9_\-]{8,}\.eyJ[A-Za-z0-9_\-]{8,}\.[A-Za-z0-9_\-]*",
+            r"whsec_[A-Za-z0-9]{16,}",
+            r"(?:AccountKey|SharedAccessSignature)=[A-Za-z0-9+/=%&\-]{20,}",
+        )
+    ),
+    re.compile(
+        r"-----BEGIN [A-Z ]*PRIVATE KEY-----[\s\S]*?(?:-----END [A-Z ]*PRIVATE KEY-----|\Z)"
+    ),
     re.compile(r"(?i)(?<=authorization: )(?:bearer|basic) +[A-Za-z0-9+/_.=\-]{8,}"),
     re.compile(r"(?i)(?<=bearer )[A-Za-z0-9+/_.=\-]{20,}"),
     re.compile(r"(?<=://)[^\s/@:]+:[^\s/@]+(?=@)"),
@@ -55,7 +58,9 @@ _KEYWORD_VALUE = re.compile(
     r"[\"'`]?(?P<value>[^\s\"'`,;]{4,})"
 )
 _PLAIN_WORD = re.compile(r"^[A-Za-z]+(?:[-_/][A-Za-z]+)*[.!?:]?$")
-_PLACEHOLDER = re.compile(r"^(?:[<\[{$%].*|x{3,}|\*{3,}|•+|\.{3,}|…|redacted|none|null|true|false)\W*$", re.I)
+_PLACEHOLDER = re.compile(
+    r"^(?:[<\[{$%].*|x{3,}|\*{3,}|•+|\.{3,}|…|redacted|none|null|true|false)\W*$", re.I
+)
 _PATHLIKE = re.compile(r"^(?:[A-Za-z]:\\|~?/|\.{1,2}/|https?://)[\w./\\:\-]*$")
 
 _INSTRUCTION = tuple(
@@ -66,7 +71,8 @@ _INSTRUCTION = tuple(
         r"\b(?:you are now|act as|pretend to be|from now on you)\b",
         r"\b(?:execute|invoke|run|eval|curl|wget)\b.{0,30}(?:\b(?:tools?|commands?|shell|scripts?|bash)\b|\.sh\b|https?://|\|\s*(?:ba)?sh\b)",
         r"<\/?(?:system|assistant|user|instructions?|tool_(?:call|result))\b",
-        r"\b(?:do not|don't|never)\s+(?:tell|inform|alert|mention|reveal)\b.{0,30}\b(?:user|owner|human|anyone)\b",
+        r"\b(?:do not|don't|never)\s+(?:tell|inform|alert|mention|reveal)\b"
+        r".{0,30}\b(?:user|owner|human|anyone)\b",
         r"\b(?:exfiltrate|send|post|upload)\b.{0,40}\b(?:secrets?|credentials?|tokens?|keys?|\.env)\b",
     )
 )

@@ -8,7 +8,7 @@ import os
 import stat
 from collections.abc import Iterator
 from dataclasses import dataclass
-from pathlib import Path, PurePosixPath
+from pathlib import Path, PurePath, PurePosixPath
 
 import orjson
 
@@ -37,7 +37,7 @@ class Workspace:
         """The default store."""
         return f"sqlite:///{self.folder / 'memdesk.db'}"
 
-    def relative(self, path: str | Path) -> PurePosixPath:
+    def relative(self, path: str | PurePath) -> PurePosixPath:
         """`path` as a normalised path inside the root; nothing is looked up on disk.
 
         Raises Refused `path.outside-workspace` for `..`, absolute paths elsewhere and NUL.
@@ -60,7 +60,9 @@ class Workspace:
         handle = os.open(self.root, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
         try:
             for part in self.relative(path).parts if str(path) not in ("", ".") else ():
-                handle = _step(handle, part, create, path)
+                below = _step(handle, part, create, path)
+                os.close(handle)
+                handle = below
             yield handle
         finally:
             os.close(handle)
@@ -79,7 +81,7 @@ class Workspace:
 
 
 def _step(handle: int, part: str, create: bool, path: object) -> int:
-    """Open `part` under `handle`, closing `handle`; may create it."""
+    """Open `part` under `handle`; may create it."""
     try:
         if create:
             try:
@@ -90,8 +92,6 @@ def _step(handle: int, part: str, create: bool, path: object) -> int:
         return os.open(part, _DIRECTORY, dir_fd=handle)
     except OSError as err:
         raise folder_error(err, path, part, handle) from err
-    finally:
-        os.close(handle)
 
 
 def folder_error(err: OSError, path: object, part: str, handle: int) -> MemdeskError:

@@ -1,10 +1,10 @@
 """The error tree, drawn once; mapped to exit status, toast or modal in one place each.
 
-    MemdeskError            code, message, remedy, details -> exit status by its reason
-      Refused               a rule said no; nothing changed
-      NotFound              no such id, path or code
-      Stale                 something moved, or a conflicting decision stands
-      Unusable              workspace, store or destination can't serve
+MemdeskError            code, message, remedy, details -> exit status by its reason
+  Refused               a rule said no; nothing changed
+  NotFound              no such id, path or code
+  Stale                 something moved, or a conflicting decision stands
+  Unusable              workspace, store or destination can't serve
 """
 
 from __future__ import annotations

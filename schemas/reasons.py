@@ -240,6 +240,12 @@ REASONS: dict[str, Reason] = _table(
         "An operation of this version is being applied or has been applied.",
         "Undo is not possible any more; supersede or revoke what was promoted.",
     ),
+    (
+        "candidate.source-missing",
+        Exit.REFUSED,
+        "A source the statement cites is gone or no longer holds the quoted words.",
+        "Reject it, or propose the statement again from evidence that stands.",
+    ),
     # hazards
     (
         "hazard.secret",

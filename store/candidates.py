@@ -4,7 +4,13 @@ from __future__ import annotations
 
 import sqlalchemy as sa
 
-from schemas.candidates import CandidateKind, CandidateRow, CandidateState, CandidateVersion, Decision
+from schemas.candidates import (
+    CandidateKind,
+    CandidateRow,
+    CandidateState,
+    CandidateVersion,
+    Decision,
+)
 from schemas.common import Page
 from schemas.storage import CandidateFilter, Claim
 from store.keys import cursor_of, parse_cursor, text_range
@@ -110,7 +116,9 @@ class Candidates:
 
     def _versions(self) -> sa.Select[tuple[object, ...]]:
         return (
-            sa.select(_V.document, _V.state, _C.version.label("newest"), _D.document.label("decided"))
+            sa.select(
+                _V.document, _V.state, _C.version.label("newest"), _D.document.label("decided")
+            )
             .join(CANDIDATE, sa.and_(_C.ws == _V.ws, _C.number == _V.number))
             .outerjoin(
                 DECISION,
@@ -130,6 +138,14 @@ class Candidates:
         """All versions, oldest first."""
         query = self._versions().where(_C.id == id_).order_by(_V.version)
         return [_version(r) for r in self._c.execute(query)]
+
+    def totals(self) -> dict[str, int]:
+        """How many versions and decisions are stored, for verification."""
+        found = {}
+        for name, table in (("candidate", CANDIDATE_VERSION), ("decision", DECISION)):
+            query = sa.select(sa.func.count()).select_from(table).where(table.c.ws == self._ws)
+            found[name] = int(self._c.execute(query).scalar_one())
+        return found
 
     def last_decisions(self, limit: int) -> list[CandidateVersion]:
         """The versions decided last, newest decision first."""
@@ -164,7 +180,9 @@ class Candidates:
         else:
             mine = sa.and_(_C.ws == self._ws, _C.number == number)
             self._c.execute(sa.update(CANDIDATE).where(mine).values(**values))
-            older = sa.and_(_V.ws == self._ws, _V.number == number, _V.state.in_(("pending", "deferred")))
+            older = sa.and_(
+                _V.ws == self._ws, _V.number == number, _V.state.in_(("pending", "deferred"))
+            )
             self._c.execute(sa.update(CANDIDATE_VERSION).where(older).values(state="superseded"))
         document = record.model_copy(update={"decision": None, "conflicts": (), "duplicates": ()})
         self._c.execute(
@@ -215,15 +233,11 @@ class Candidates:
     ) -> bool:
         mine = sa.and_(_V.ws == self._ws, _V.number == number, _V.version == version)
         done = self._c.execute(
-            sa.update(CANDIDATE_VERSION)
-            .where(mine, _V.state.in_(from_))
-            .values(state=state.value)
+            sa.update(CANDIDATE_VERSION).where(mine, _V.state.in_(from_)).values(state=state.value)
         )
         newest = sa.and_(_C.ws == self._ws, _C.number == number, _C.version == version)
         self._c.execute(
-            sa.update(CANDIDATE)
-            .where(newest)
-            .values(state=state.value, changed=self.mark() + 1)
+            sa.update(CANDIDATE).where(newest).values(state=state.value, changed=self.mark() + 1)
         )
         return done.rowcount == 1
 

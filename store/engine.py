@@ -129,7 +129,9 @@ def _parse_url(url: str) -> sa.URL:
 
 def _sqlite(url: sa.URL, wait: float, *, writer: bool) -> sa.Engine:
     engine = sa.create_engine(
-        url, pool_size=1 if writer else 6, connect_args={"timeout": wait, "check_same_thread": False}
+        url,
+        pool_size=1 if writer else 6,
+        connect_args={"timeout": wait, "check_same_thread": False},
     )
 
     @sa_event.listens_for(engine, "connect")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 import sqlalchemy as sa
 
@@ -175,7 +175,7 @@ class Evidence:
         mark = "?" if self._c.dialect.name == "sqlite" else "%s"
         columns = ", ".join(c.name for c in table.columns)
         marks = ", ".join([mark] * len(table.columns))
-        statement = f"INSERT INTO {table.name} ({columns}) VALUES ({marks})"  # noqa: S608
+        statement = f"INSERT INTO {table.name} ({columns}) VALUES ({marks})"
         self._c.exec_driver_sql(statement, rows)
 
     def _labels(self, texts: set[str]) -> dict[str, int]:
@@ -190,19 +190,17 @@ class Evidence:
         }
         for text in sorted(texts - found.keys()):
             found[text] = self._next(LABEL, t.label)
-            self._c.execute(
-                sa.insert(LABEL).values(ws=self._ws, label=found[text], text=text)
-            )
+            self._c.execute(sa.insert(LABEL).values(ws=self._ws, label=found[text], text=text))
         return found
 
-    def _session_files(self, file: StoredFile, sessions: Sequence[int] | object) -> None:
+    def _session_files(self, file: StoredFile, sessions: Iterable[int]) -> None:
         t = SESSION_FILE.c
         known = set(
             self._c.execute(
                 sa.select(t.session).where(t.ws == self._ws, t.file == file.number)
             ).scalars()
         )
-        for session in set(sessions) - known:  # type: ignore[call-overload]
+        for session in set(sessions) - known:
             self._c.execute(
                 sa.insert(SESSION_FILE).values(ws=self._ws, session=session, file=file.number)
             )
@@ -277,9 +275,7 @@ class Evidence:
             query = query.where(_E.kind == kind)
         if author is not None:
             query = query.where(_E.author == author)
-        rows = self._c.execute(
-            query.order_by(_E.file, _E.ordinal).limit(page.limit + 1)
-        ).all()
+        rows = self._c.execute(query.order_by(_E.file, _E.ordinal).limit(page.limit + 1)).all()
         last = rows[page.limit - 1] if len(rows) > page.limit else None
         after = None if last is None else cursor_of(last.file, last.ordinal)
         return [self._event(r) for r in rows[: page.limit]], after
@@ -509,5 +505,3 @@ def _stored(row: sa.Row[tuple[object, ...]]) -> StoredFile:
 
 def _notes(text: str) -> tuple[str, ...]:
     return tuple(text.split("\n")) if text else ()
-
-

@@ -37,22 +37,22 @@ class Ledger:
         self._c = connection
         self._ws = ws
 
-    def head(self) -> LedgerHead:
-        """The end of the chain; seq 0 for an empty one."""
+    def head(self, *, lock: bool = False) -> LedgerHead:
+        """The end of the chain, seq 0 for an empty one; `lock` keeps it so until the commit."""
         h = LEDGER_HEAD.c
-        row = self._c.execute(sa.select(h.seq, h.digest).where(h.ws == self._ws)).first()
-        return LedgerHead(seq=row.seq, digest=_text(row.digest)) if row else LedgerHead(
-            seq=0, digest=_text(ZERO)
+        query = sa.select(h.seq, h.digest).where(h.ws == self._ws)
+        row = self._c.execute(query.with_for_update() if lock else query).first()
+        return (
+            LedgerHead(seq=row.seq, digest=_text(row.digest))
+            if row
+            else LedgerHead(seq=0, digest=_text(ZERO))
         )
 
     def entries(self, after: int, limit: int) -> list[LedgerEntry]:
         """Entries past `after`, in order."""
         t = LEDGER.c
         rows = self._c.execute(
-            sa.select(LEDGER)
-            .where(t.ws == self._ws, t.seq > after)
-            .order_by(t.seq)
-            .limit(limit)
+            sa.select(LEDGER).where(t.ws == self._ws, t.seq > after).order_by(t.seq).limit(limit)
         )
         return [
             LedgerEntry(
@@ -72,9 +72,7 @@ class Ledger:
         """Append one entry; call it last, it locks the head until the commit."""
         h = LEDGER_HEAD.c
         mine = h.ws == self._ws
-        row = self._c.execute(
-            sa.select(h.seq, h.digest).where(mine).with_for_update()
-        ).one()
+        row = self._c.execute(sa.select(h.seq, h.digest).where(mine).with_for_update()).one()
         seq, previous = row.seq + 1, bytes(row.digest)
         bare = bytes.fromhex(root.removeprefix("sha256:"))
         digest = entry_digest(seq, kind, subject, time, count, bare, previous)

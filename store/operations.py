@@ -24,9 +24,7 @@ class Operations:
 
     def operation(self, id_: str) -> StoredOperation | None:
         """An operation with what it is bound to."""
-        row = self._c.execute(
-            sa.select(OPERATION).where(_O.ws == self._ws, _O.id == id_)
-        ).first()
+        row = self._c.execute(sa.select(OPERATION).where(_O.ws == self._ws, _O.id == id_)).first()
         return None if row is None else _stored(row)
 
     def find(self, prefix: str, limit: int) -> list[str]:
@@ -44,9 +42,7 @@ class Operations:
         query = sa.select(OPERATION).where(_O.ws == self._ws, later)
         if states is not None:
             query = query.where(_O.state.in_(list(states)))
-        rows = self._c.execute(
-            query.order_by(_O.created, _O.id).limit(page.limit + 1)
-        ).all()
+        rows = self._c.execute(query.order_by(_O.created, _O.id).limit(page.limit + 1)).all()
         items = [_row(r) for r in rows[: page.limit]]
         last = rows[page.limit - 1] if len(rows) > page.limit else None
         return items, None if last is None else f"{last.created}.{last.id}"

@@ -92,9 +92,7 @@ class Promotion:
             candidate=row.candidate,
             version=row.version,
             consumers=tuple(
-                BeliefAtConsumer(
-                    consumer=c.consumer, state=BeliefState(c.state), receipt=c.receipt
-                )
+                BeliefAtConsumer(consumer=c.consumer, state=BeliefState(c.state), receipt=c.receipt)
                 for c in consumers
             ),
             valid_from=row.valid_from,

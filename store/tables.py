@@ -17,15 +17,15 @@ BYTES = LargeBinary()
 
 
 def _int(**kw: Any) -> Any:
-    return Field(sa_type=INT, **kw)  # type: ignore[call-overload]
+    return Field(sa_type=INT, **kw)
 
 
 def _text(**kw: Any) -> Any:
-    return Field(sa_type=TEXT, **kw)  # type: ignore[call-overload]
+    return Field(sa_type=TEXT, **kw)
 
 
 def _bytes(**kw: Any) -> Any:
-    return Field(sa_type=BYTES, **kw)  # type: ignore[call-overload]
+    return Field(sa_type=BYTES, **kw)
 
 
 class WorkspaceRow(SQLModel, table=True):

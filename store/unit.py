@@ -67,9 +67,7 @@ class SqlStore:
     def _bind(self, workspace_id: str) -> tuple[int, bytes]:
         w = WORKSPACE.c
         with self._db.read() as connection:
-            row = connection.execute(
-                sa.select(w.ws, w.secret).where(w.id == workspace_id)
-            ).first()
+            row = connection.execute(sa.select(w.ws, w.secret).where(w.id == workspace_id)).first()
             others = connection.execute(sa.select(w.ws).limit(1)).first()
         if row is None:
             code = "workspace.foreign-store" if others else "workspace.damaged"

@@ -55,9 +55,3 @@ def root(leaves: Sequence[bytes]) -> bytes:
         ]
         level = pairs + level[len(pairs) * 2 :]
     return level[0]
-
-
-def seal(secret: bytes, document: bytes) -> str:
-    """A keyed digest of a document: verifiable here, nothing to guess by elsewhere."""
-    mac = hashlib.blake2b(document, key=secret, digest_size=32)
-    return "sha256:" + mac.hexdigest()

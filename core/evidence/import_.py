@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from pathlib import Path
-from typing import BinaryIO
+from typing import TYPE_CHECKING, BinaryIO
 
 from core.evidence import commitments, places
 from core.evidence.readers import base, detect, named
@@ -22,6 +22,9 @@ from core.ports import Desk
 from schemas.errors import MemdeskError, Stale
 from schemas.evidence import EventKind, FileReport, ImportReport, RefusedFile
 from schemas.storage import NewEvent, StoredFile
+
+if TYPE_CHECKING:
+    from hashlib import _Hash as Hash
 
 Progress = Callable[[str, int, int], None]
 """Told path, bytes read and size, now and then."""
@@ -146,9 +149,7 @@ def _head(file: BinaryIO) -> str:
     return digest_text(sha256(os.pread(file.fileno(), _HEAD_BYTES, 0).split(b"\n")[0]).digest())
 
 
-def _known(
-    desk: Desk, where: str, file: BinaryIO, size: int
-) -> tuple[StoredFile | None, sha256]:
+def _known(desk: Desk, where: str, file: BinaryIO, size: int) -> tuple[StoredFile | None, Hash]:
     """The stored file whose committed bytes this one begins with, and a hash of them.
 
     Found by path, or by its first line when the file moved, was copied, or came back shorter.
@@ -175,7 +176,7 @@ def _known_events(desk: Desk, stored: StoredFile, size: int) -> int:
         return view.evidence.events_before(stored, size)
 
 
-def _hash(file: BinaryIO, size: int) -> sha256:
+def _hash(file: BinaryIO, size: int) -> Hash:
     hasher, at = sha256(), 0
     while at < size:
         data = os.pread(file.fileno(), min(base.CHUNK, size - at), at)
@@ -224,7 +225,7 @@ class _Run:
     file: BinaryIO
     stored: StoredFile
     stem: str
-    hasher: sha256
+    hasher: Hash
     tally: _Tally
     progress: Callable[[int], None]
 

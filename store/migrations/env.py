@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from alembic import context
+from sqlmodel import SQLModel
 
-from store.tables import SQLModel
+import store.tables  # noqa: F401  (fills the metadata)
 
 context.configure(
     connection=context.config.attributes["connection"],

@@ -74,7 +74,11 @@ def _recovered(start: int, data: bytes, number: int, notes: list[str]) -> Iterat
     rest = data[at:]
     for restart in list(_RESTART.finditer(rest, 1))[-_TRIES:]:
         found = _value_at(rest[restart.start() :])
-        if found and isinstance(found[0], dict) and restart.start() + found[1] == len(rest.rstrip()):
+        if (
+            found
+            and isinstance(found[0], dict)
+            and restart.start() + found[1] == len(rest.rstrip())
+        ):
             cut = restart.start()
             yield Value(start + at, rest[:cut], number, None, [*notes, "fragment"], True)
             yield Value(start + at + cut, rest[cut:], number, found[0], [*notes, "spliced"])

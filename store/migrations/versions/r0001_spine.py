@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import sqlalchemy as sa
 from alembic import op
@@ -26,7 +27,8 @@ TABLES: dict[str, tuple[str, str]] = {
     "ledger_head": ("ws:i", "seq:i digest:b"),
     "source_file": (
         "ws:i file:i",
-        "id:t path:t format:t head:t digest:t size:i lines:i events:i revision:i tail:b notes:t created:i",
+        "id:t path:t format:t head:t digest:t size:i lines:i events:i revision:i tail:b notes:t "
+        "created:i",
     ),
     "source_path": ("ws:i path:t", "file:i"),
     "session_file": ("ws:i session:i file:i", ""),
@@ -84,9 +86,9 @@ ROWID = {"event_body", "candidate_version", "outbox", "divergence", "receipt", "
 
 def upgrade() -> None:
     """Create every table, index and trigger of revision 0001."""
-    types: dict[str, sa.types.TypeEngine[object]] = {"i": INT, "t": TEXT, "b": BYTES}
+    types: dict[str, sa.types.TypeEngine[Any]] = {"i": INT, "t": TEXT, "b": BYTES}
     for name, (keys, columns) in TABLES.items():
-        parts: list[sa.Column[object]] = []
+        parts: list[sa.Column[Any]] = []
         for spec in f"{keys} {columns}".split():
             column, kind = spec.split(":")
             parts.append(

@@ -1,0 +1,1 @@
+"""Candidates: proposals that wait for a person (spec 4)."""

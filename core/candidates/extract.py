@@ -1,0 +1,280 @@
+"""Deterministic extraction: what is not clearly a durable statement is not a candidate (spec 4.1).
+
+A message is cut into sentences outside code and quotes; a sentence becomes a proposal only when
+a rule below names it. Every proposal's span is the words themselves in the stored text.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from core import claims
+from core.candidates.propose import Proposal, add
+from core.evidence.lookup import source_of
+from core.identity import Span
+from core.ports import Desk
+from schemas.candidates import CandidateKind, ExtractReport
+from schemas.evidence import Author, Event
+
+_BATCH = 200
+_PASTED_LINES = 60
+_MIN, _MAX = 8, 400
+
+_K = CandidateKind
+_LABELS: dict[str, CandidateKind] = {
+    "decision": _K.DECISION,
+    "decided": _K.DECISION,
+    "requirement": _K.OPERATING_RULE,
+    "constraint": _K.OPERATING_RULE,
+    "rule": _K.OPERATING_RULE,
+    "policy": _K.OPERATING_RULE,
+    "convention": _K.OPERATING_RULE,
+    "preference": _K.PREFERENCE,
+    "fact": _K.PROJECT_FACT,
+    "procedure": _K.PROCEDURE,
+    "correction": _K.PROJECT_FACT,
+}
+_HEADINGS: dict[str, CandidateKind] = {
+    "decisions": _K.DECISION,
+    "key decisions": _K.DECISION,
+    "facts": _K.PROJECT_FACT,
+    "key facts": _K.PROJECT_FACT,
+    "project facts": _K.PROJECT_FACT,
+    "constraints": _K.OPERATING_RULE,
+    "rules": _K.OPERATING_RULE,
+    "conventions": _K.OPERATING_RULE,
+    "preferences": _K.PREFERENCE,
+}
+_LABEL = re.compile(
+    rf"(?:[-*]\s+)?(?:\*\*)?(?P<label>{'|'.join(_LABELS)})(?:\*\*)?\s*:(?:\*\*)?\s+", re.I
+)
+_REMEMBER = re.compile(
+    r"(?:(?:so|and|also|ok|okay|yes|no|hey)[,:]?\s+)*(?:please\s+|can you\s+|could you\s+)?"
+    r"(?:remember|note for (?:the future|later)|keep in mind|make a note|for future reference|"
+    r"don'?t forget|(?:save|add|write|put) (?:this |it )?(?:to|in|into) (?:your |the )?memory)"
+    r"(?P<join>\s*[:,\-–—]\s*|\s+that\s+|\s+(?=to\s|not\s|never\s|always\s|we\s|the\s|our\s|I\s|my\s|this\s))",
+    re.I,
+)
+_STANDING = re.compile(
+    r"(?:(?:so|and|also|ok|okay|yes|no|but)[,:]?\s+)*(?:please\s+)?"
+    r"(?:from now on|going forward|in (?:the )?future|as a rule|by default|whenever you|"
+    r"every time (?:you|we)|(?:always|never)\s+(?!mind|again\b|had|has|have|been|works?\b|seen))",
+    re.I,
+)
+_DECIDED = re.compile(
+    r"(?:(?:so|and|also|ok|okay|yes|no)[,:]?\s+)*(?:we|i)(?:'ve| have)?\s+"
+    r"(?:decided|agreed|settled|standardi[sz]ed)\s+(?:to|on|that|against)\s",
+    re.I,
+)
+_PREFERS = re.compile(
+    r"(?:(?:so|and|also|ok|okay|yes|no)[,:]?\s+)*(?:i|we)\s+(?:strongly\s+|generally\s+|always\s+)?"
+    r"(?:prefer|don'?t (?:want|like) (?:you to|it when)|want you to (?:always|never))\s",
+    re.I,
+)
+_TASKISH = re.compile(
+    r"\b(?:this time|for now|right now|just this|here only|in this (?:pr|commit|branch|file|case|session)|"
+    r"now (?:please|run|fix|do)|today only|for this (?:task|one|session))\b",
+    re.I,
+)
+_SENTENCE_END = re.compile(r"(?<=[.!?])[\"'”’)]?\s+(?=[A-Z\"“`(\[]|[^\W\d_])")
+_LIST_MARK = re.compile(r"^\s*(?:[-*+•]|\d{1,3}[.)])\s+(?:\[[ xX]\]\s+)?")
+_FENCE = re.compile(r"^\s{0,3}(`{3,}|~{3,})")
+_HEADING = re.compile(r"^#{1,6}\s+(?P<title>.+?)\s*#*\s*$")
+_EMPHASIS = re.compile(r"\*\*|(?<!\w)__|__(?!\w)")
+_REFUSAL = re.compile(r"^(?:i(?:'m| am) sorry|sorry,|as an ai|i can(?:'t|not))", re.I)
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A sentence a rule named: character span of the durable words, kind, rule."""
+
+    start: int
+    end: int
+    kind: CandidateKind
+    method: str
+
+
+def find(text: str, *, owner: bool) -> Iterator[Found]:
+    """Durable statements of one message; `owner` opens the rules for a person's own words."""
+    heading: CandidateKind | None = None
+    for start, line, listed in _prose_lines(text):
+        title = _HEADING.match(line)
+        if title:
+            heading = _HEADINGS.get(title["title"].strip().strip(":").lower())
+            continue
+        if heading is not None and listed:
+            yield from _kept(text, start, start + len(line), heading, "heading")
+            continue
+        for a, b in _sentences(line):
+            yield from _sentence(text, start + a, start + b, owner)
+
+
+def _sentence(text: str, start: int, end: int, owner: bool) -> Iterator[Found]:
+    words = text[start:end]
+    if label := _LABEL.match(words):
+        kind = _LABELS[label["label"].lower()]
+        yield from _kept(text, start + label.end(), end, kind, "label")
+        return
+    if not owner or words.rstrip().endswith("?") or _TASKISH.search(words):
+        return
+    if asked := _REMEMBER.match(words):
+        rest = start + asked.end()
+        yield from _kept(text, rest, end, _kind_of(text[rest:end]), "explicit-request")
+    elif _STANDING.match(words):
+        yield from _kept(text, start, end, _K.OPERATING_RULE, "standing-rule")
+    elif _DECIDED.match(words):
+        yield from _kept(text, start, end, _K.DECISION, "decision")
+    elif _PREFERS.match(words):
+        yield from _kept(text, start, end, _K.PREFERENCE, "preference")
+
+
+def _kept(text: str, start: int, end: int, kind: CandidateKind, method: str) -> Iterator[Found]:
+    """The span trimmed of space, list marks and emphasis, if what is left can stand alone."""
+    while start < end and text[start] in " \t*_-–—:":
+        start += 1
+    while end > start and text[end - 1] in " \t*_\r":
+        end -= 1
+    words = text[start:end]
+    enough = len(words.split()) >= 4 or not words.isascii()
+    if _MIN <= len(words) <= _MAX and enough and not _REFUSAL.match(words):
+        yield Found(start, end, kind, method)
+
+
+def _kind_of(words: str) -> CandidateKind:
+    low = words.lower()
+    if re.match(r"(?:to|not|never|always|don'?t|only|ask|use|run)\b", low):
+        return _K.OPERATING_RULE
+    if re.match(r"(?:i|we) (?:prefer|like|want)\b|my preference", low):
+        return _K.PREFERENCE
+    if re.search(r"\b(?:must|should|never|always|needs? to|has to|have to)\b", low):
+        return _K.OPERATING_RULE
+    return _K.PROJECT_FACT
+
+
+def _prose_lines(text: str) -> Iterator[tuple[int, str, bool]]:
+    """Lines outside code fences, quotes and indented code: start, words, whether a list item.
+
+    Soft-wrapped lines of one paragraph are joined in place: spans stay in the stored text.
+    """
+    fence: str | None = None
+    at = 0
+    lines = text.split("\n")
+    i = 0
+    while i < len(lines):
+        line = lines[i]
+        start, at = at, at + len(line) + 1
+        i += 1
+        if mark := _FENCE.match(line):
+            fence = mark[1][:3] if fence is None else None if mark[1].startswith(fence) else fence
+            continue
+        plain = line.strip()
+        if fence is not None or not plain or plain.startswith((">", "|", "<")):
+            continue
+        if line.startswith(("    ", "\t")) and not _LIST_MARK.match(line):
+            continue
+        lead = _LIST_MARK.match(line)
+        offset = lead.end() if lead else len(line) - len(line.lstrip())
+        words = line[offset:]
+        if not _HEADING.match(plain):
+            while i < len(lines) and _continues(words, lines[i]):
+                words += "\n" + lines[i]
+                at += len(lines[i]) + 1
+                i += 1
+        yield start + offset, words, lead is not None
+
+
+def _continues(words: str, line: str) -> bool:
+    """True when `line` goes on with the paragraph: wrapped, not a new sentence of its own."""
+    plain = line.strip()
+    if not plain or _LIST_MARK.match(line) or _HEADING.match(plain) or _FENCE.match(line):
+        return False
+    if plain.startswith((">", "|", "<")) or _LABEL.match(plain):
+        return False
+    return not words.rstrip().endswith((".", "!", "?", ":")) and plain[:1].islower()
+
+
+def _sentences(line: str) -> Iterator[tuple[int, int]]:
+    at = 0
+    for end in _SENTENCE_END.finditer(line):
+        yield at, end.start()
+        at = end.end()
+    yield at, len(line)
+
+
+def _pasted(text: str) -> bool:
+    """A long paste is evidence of something, not a person's own statement."""
+    return text.count("\n") > _PASTED_LINES
+
+
+def proposals(event: Event) -> Iterator[Proposal]:
+    """Proposals of one message, each with its exact span."""
+    owner = event.author is Author.OWNER
+    if owner and _pasted(event.text):
+        return
+    taken: set[str] = set()
+    for found in find(event.text, owner=owner):
+        words = event.text[found.start : found.end]
+        statement = " ".join(_EMPHASIS.sub("", words).split())
+        name = claims.normalised(statement)
+        if name in taken:
+            continue
+        taken.add(name)
+        start = len(event.text[: found.start].encode())
+        span = Span(start, start + len(words.encode()))
+        yield Proposal(
+            statement=statement[:1].upper() + statement[1:],
+            kind=found.kind,
+            key=claims.key_of(statement),
+            scope="project",
+            sources=(source_of(event, span),),
+            method=found.method,
+            author=event.author.value,
+        )
+
+
+def extract(desk: Desk, *, source: str | None = None) -> ExtractReport:
+    """Propose from all evidence, or one file; a second run proposes nothing new.
+
+    Raises NotFound `id.not-found` for an unknown source.
+    """
+    from core.evidence.sources import file_number
+
+    skipped: Counter[str] = Counter()
+    messages, known, new = 0, 0, []
+    file = file_number(desk, source) if source else None
+    after = (-1, -1)
+    while True:
+        with desk.store.read() as view:
+            batch = view.evidence.messages(
+                after=after, authors=desk.policy.policy.extract_authors, file=file, limit=_BATCH
+            )
+        if not batch:
+            break
+        after = batch[-1][0]
+        found: list[Proposal] = []
+        for _place, event in batch:
+            messages += 1
+            if event.same_as is not None:
+                skipped["same-as-earlier"] += 1
+                continue
+            if event.author is Author.OWNER and _pasted(event.text):
+                skipped["pasted"] += 1
+                continue
+            found += proposals(event)
+        if not found:
+            continue
+        with desk.store.write() as unit:
+            for proposal in found:
+                version, fresh = add(desk, unit, proposal)
+                known += not fresh
+                new += [version.id] if fresh else []
+    return ExtractReport(
+        messages=messages,
+        proposed=len(new),
+        known=known,
+        skipped=dict(skipped),
+        candidates=tuple(new),
+    )

@@ -1,0 +1,231 @@
+"""Exact-version review: accept, reject, defer, reopen, edit, diff (spec 4.4, 4.5).
+
+Nothing here is automatic: each decision is a person's, on one version, recorded once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from core import claims, textdiff
+from core.candidates import propose
+from core.identity import canonical, one_id, parse_locator, seal
+from core.ports import Desk, Reader, Writer
+from schemas.candidates import (
+    CandidateKind,
+    CandidateState,
+    CandidateVersion,
+    Decision,
+    HazardGate,
+    Verdict,
+)
+from schemas.errors import NotFound, Refused, Stale
+
+_STATES = {
+    Verdict.ACCEPT: CandidateState.ACCEPTED,
+    Verdict.REJECT: CandidateState.REJECTED,
+    Verdict.DEFER: CandidateState.DEFERRED,
+}
+_OPEN = {CandidateState.PENDING, CandidateState.DEFERRED}
+
+
+@dataclass(frozen=True, slots=True)
+class CandidateRef:
+    """Exactly one version of one candidate."""
+
+    id: str
+    version: int
+
+    def __str__(self) -> str:
+        return f"{self.id}@{self.version}"
+
+
+def resolve(view: Reader, text: str, *, deciding: bool = False) -> CandidateRef:
+    """The version a reference names; a bare id means the newest, for reading.
+
+    Raises NotFound `id.*`; Refused `id.version-needed` when deciding on a bare id that has
+    several versions.
+    """
+    locator = parse_locator(text, "cand")
+    id_ = one_id(locator.id, view.candidates.find(locator.id, 6))
+    newest = view.candidates.version(id_)
+    if newest is None:
+        raise NotFound("id.not-found", given=text)
+    if locator.version is None:
+        if deciding and newest.version > 1:
+            raise Refused("id.version-needed", f"{id_} has versions 1 to {newest.version}.")
+        return CandidateRef(id_, newest.version)
+    if view.candidates.version(id_, locator.version) is None:
+        raise NotFound("id.not-found", f"{id_} has no version {locator.version}.", given=text)
+    return CandidateRef(id_, locator.version)
+
+
+def show(desk: Desk, ref: CandidateRef) -> CandidateVersion:
+    """One version with its conflicts, duplicates and the state of its sources."""
+    from core.evidence.lookup import current
+
+    with desk.store.read() as view:
+        version = _version(view, ref)
+        claim = claims.claim_of(desk, version.statement)
+        conflicts, duplicates = claims.relations(
+            view.claims, claim, version.key, version.scope, version.id
+        )
+        sources = tuple(
+            s.model_copy(update={"state": "current" if current(view, s) else "missing"})
+            for s in version.sources
+        )
+    return version.model_copy(
+        update={"conflicts": conflicts, "duplicates": duplicates, "sources": sources}
+    )
+
+
+def _version(view: Reader, ref: CandidateRef) -> CandidateVersion:
+    version = view.candidates.version(ref.id, ref.version)
+    if version is None:
+        raise NotFound("id.not-found", f"There is no {ref}.", given=str(ref))
+    return version
+
+
+def decide(
+    desk: Desk,
+    ref: CandidateRef,
+    verdict: Verdict,
+    *,
+    reason: str = "",
+    until: int | None = None,
+    acknowledged: Sequence[str] = (),
+) -> CandidateVersion:
+    """Record one decision on one version; writes no memory.
+
+    Raises Stale `candidate.stale-version`, `candidate.decided`; Refused `hazard.*`,
+    `candidate.second-source`.
+    """
+    with desk.store.write() as unit:
+        version = _version(unit, ref)
+        _check_open(version, verdict)
+        if verdict is Verdict.ACCEPT:
+            _check_acceptable(desk, version, acknowledged)
+        decision = Decision(
+            verdict=verdict,
+            actor=desk.actor,
+            reason=reason.strip(),
+            time=desk.clock(),
+            until=until if verdict is Verdict.DEFER else None,
+            acknowledged=tuple(sorted(set(acknowledged))),
+        )
+        if not unit.candidates.decide(ref.id, ref.version, decision, _STATES[verdict]):
+            raise Stale("candidate.decided", f"{ref} was decided a moment ago.")
+        if verdict is Verdict.REJECT:
+            unit.claims.withdraw(ref.id)
+        unit.ledger.append(
+            "decision", str(ref), sealed(desk.secret, ref, decision), 1, desk.clock()
+        )
+        return _version(unit, ref)
+
+
+def sealed(secret: bytes, ref: CandidateRef, decision: Decision) -> str:
+    """The ledger root of a decision, for appending and verification."""
+    document = [str(ref), decision.model_dump(mode="json")]
+    return seal(secret, canonical(document))
+
+
+def _check_open(version: CandidateVersion, verdict: Verdict) -> None:
+    name = f"{version.id}@{version.version}"
+    if version.version != version.newest:
+        raise Stale(
+            "candidate.stale-version",
+            f"{name} is not the newest; version {version.newest} is.",
+            newest=version.newest,
+        )
+    deferred_again = version.state is CandidateState.DEFERRED and verdict is Verdict.DEFER
+    if version.state not in _OPEN or deferred_again:
+        by = f" by {version.decision.actor.reviewer}" if version.decision else ""
+        raise Stale(
+            "candidate.decided",
+            f"{name} is {version.state.value}{by}.",
+            state=version.state.value,
+            reviewer=version.decision.actor.reviewer if version.decision else None,
+            reason=version.decision.reason if version.decision else None,
+        )
+
+
+def _check_acceptable(desk: Desk, version: CandidateVersion, acknowledged: Sequence[str]) -> None:
+    for hazard in version.hazards:
+        if hazard.gate is HazardGate.BLOCK or hazard.code not in acknowledged:
+            raise Refused(hazard.code, hazard=hazard.code, gate=hazard.gate.value)
+    needed = desk.policy.policy.procedure_sources
+    places = {(s.session, s.event if s.session == "" else "") for s in version.sources}
+    if version.kind is CandidateKind.PROCEDURE and len(places) < needed:
+        raise Refused("candidate.second-source", needed=needed, found=len(places))
+
+
+def reopen(desk: Desk, ref: CandidateRef) -> CandidateVersion:
+    """Append version n+1, pending, same statement, naming n.
+
+    Raises Refused `candidate.not-decided`, `candidate.in-promotion`; Stale
+    `candidate.stale-version`.
+    """
+    with desk.store.write() as unit:
+        version = _version(unit, ref)
+        if version.version != version.newest:
+            raise Stale("candidate.stale-version", newest=version.newest)
+        if version.state is CandidateState.PENDING:
+            raise Refused("candidate.not-decided", f"{ref} is still pending.")
+        _check_not_promoted(unit, ref)
+        return _append(desk, unit, version, version.statement, renews=ref.version)
+
+
+def _check_not_promoted(unit: Writer, ref: CandidateRef) -> None:
+    if unit.operations.open_of(str(ref)):
+        raise Refused("candidate.in-promotion", f"{ref} is promoted.")
+
+
+def _append(
+    desk: Desk,
+    unit: Writer,
+    old: CandidateVersion,
+    statement: str,
+    *,
+    renews: int | None = None,
+    editor: str | None = None,
+) -> CandidateVersion:
+    proposal = propose.Proposal(
+        statement=statement,
+        kind=old.kind,
+        key=old.key,
+        scope=old.scope,
+        sources=old.sources,
+        method=old.method,
+        author=old.author,
+        editor=editor if editor is not None else old.editor,
+        classification=old.classification,
+    )
+    version = propose.version_of(desk, old.id, old.version + 1, proposal, renews=renews)
+    propose.store(desk, unit, version)
+    return version
+
+
+def edit(desk: Desk, ref: CandidateRef, text: str) -> CandidateVersion:
+    """Append an edited version, pending again, vouched for by the reviewer.
+
+    Raises Refused `candidate.statement-empty`, `candidate.unchanged`, `candidate.in-promotion`;
+    Stale `candidate.stale-version`.
+    """
+    statement = propose.clean_statement(text)
+    with desk.store.write() as unit:
+        version = _version(unit, ref)
+        if version.version != version.newest:
+            raise Stale("candidate.stale-version", newest=version.newest)
+        if statement == version.statement:
+            raise Refused("candidate.unchanged")
+        _check_not_promoted(unit, ref)
+        return _append(desk, unit, version, statement, editor=desk.actor.reviewer)
+
+
+def diff(desk: Desk, id_: str, left: int, right: int) -> textdiff.TextDiff:
+    """What changed between two versions' statements, word by word."""
+    with desk.store.read() as view:
+        a = _version(view, CandidateRef(id_, left))
+        b = _version(view, CandidateRef(id_, right))
+    return textdiff.compare((a.statement + "\n").encode(), (b.statement + "\n").encode())

@@ -1,0 +1,235 @@
+"""`candidates extract|propose|list|show|diff|edit|accept|reject|defer|reopen` (spec 4)."""
+
+from __future__ import annotations
+
+from datetime import UTC, date, datetime
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+from core.commands.app import app, desk_, emit
+from core.safe_text import one_line
+from schemas.candidates import CandidateKind, CandidateState, Verdict
+
+if TYPE_CHECKING:
+    from schemas.candidates import CandidateVersion
+
+candidates = typer.Typer(help="Proposals that wait for a person.", no_args_is_help=True)
+app.add_typer(candidates, name="candidates")
+
+
+def item(version: CandidateVersion) -> dict[str, Any]:
+    """A candidate version with the contract's key names; hazards as codes."""
+    document = version.model_dump(mode="json")
+    document["hazards"] = [h.code for h in version.hazards]
+    document["hazard_spans"] = [h.model_dump(mode="json") for h in version.hazards]
+    return document
+
+
+@candidates.command("extract")
+def extract(
+    source: str | None = typer.Option(None, help="Only this source file (id or path)."),
+    all_: bool = typer.Option(False, "--all", help="All evidence (the default)."),
+) -> None:
+    """Propose what is clearly a durable statement; nothing is accepted."""
+    from core.candidates.extract import extract as run
+
+    report = run(desk_(), source=source)
+    emit(
+        report,
+        f"{report.messages:,} messages read · {report.proposed} proposed · {report.known} known already",
+    )
+
+
+@candidates.command("propose")
+def propose(
+    text: str = typer.Option(..., help="The statement."),
+    kind: CandidateKind = typer.Option(CandidateKind.PROJECT_FACT, help="What it claims to be."),
+    key: str | None = typer.Option(None, help="Subject key; proposed from the words without one."),
+    source: list[str] = typer.Option(..., help="Locator of an event or a span of one."),
+    scope: str = typer.Option("project"),
+) -> None:
+    """Propose a statement of your own with its sources; it is pending like any other."""
+    from core.candidates.propose import propose as run
+
+    version = run(desk_(), text=text, kind=kind, key=key, sources=source, scope=scope)
+    emit(item(version), *_lines(version))
+
+
+@candidates.command("list")
+def list_(
+    state: CandidateState | None = typer.Option(None, help="Only this state."),
+    filter_: str | None = typer.Option(None, "--filter", help="Only with these words."),
+    limit: int = typer.Option(100, min=1, max=10_000),
+    after: str | None = typer.Option(None, help="Cursor of the page before."),
+) -> None:
+    """Candidates in the order they were proposed."""
+    from core.candidates.review import CandidateRef, show
+    from schemas.common import Page
+    from schemas.storage import CandidateFilter
+
+    desk = desk_()
+    wanted = CandidateFilter((state.value,) if state else (), filter_)
+    with desk.store.read() as view:
+        rows, cursor = view.candidates.rows(wanted, Page(limit=limit, after=after))
+    items = [item(show(desk, CandidateRef(r.id, r.version))) for r in rows]
+    lines = [
+        f"{r.id[:11]}@{r.version} {r.state:<10} {r.kind:<14} {r.author:<8} {one_line(r.statement, 80)}"
+        for r in rows
+    ]
+    emit({"items": items, "next": cursor}, *(lines or ["No candidates."]))
+
+
+@candidates.command("show")
+def show(ref: str = typer.Argument(..., help="ID or ID@N.")) -> None:
+    """One exact version with its sources, hazards, conflicts and history."""
+    from core.candidates import review
+
+    desk = desk_()
+    with desk.store.read() as view:
+        found = review.resolve(view, ref)
+        history = view.candidates.versions(found.id)
+    version = review.show(desk, found)
+    document = item(version)
+    document["versions"] = [
+        {
+            "version": v.version,
+            "state": v.state.value,
+            "statement": v.statement,
+            "created": v.created,
+        }
+        for v in history
+    ]
+    emit(document, *_lines(version))
+
+
+def _lines(v: CandidateVersion) -> list[str]:
+    lines = [
+        f"{v.id}@{v.version} · {v.state} · {v.kind} · {v.key} · {v.scope} · {v.classification}",
+        f"  {v.statement}",
+    ]
+    lines += [f"  # {h.code} ({h.gate})" for h in v.hazards]
+    lines += [f"  ! {c.code} {c.layer} {c.ref[:11]}: {c.statement}" for c in v.conflicts]
+    lines += [f"  = {c.code} {c.layer} {c.ref[:11]}" for c in v.duplicates]
+    for s in v.sources:
+        lines.append(f"  {s.author} session:{s.session}#L{s.line} {s.locator}")
+        lines.append(f"    “{one_line(s.quote, 300)}”")
+    if v.decision:
+        reason = f": {v.decision.reason}" if v.decision.reason else ""
+        lines.append(f"  {v.decision.verdict} by {v.decision.actor.reviewer}{reason}")
+    return lines
+
+
+@candidates.command("diff")
+def diff(
+    ref: str = typer.Argument(..., help="Candidate id."),
+    left: int = typer.Argument(..., help="Version N."),
+    right: int = typer.Argument(..., help="Version M."),
+) -> None:
+    """What changed between two versions."""
+    from core.candidates import review
+
+    desk = desk_()
+    with desk.store.read() as view:
+        found = review.resolve(view, ref)
+    result = review.diff(desk, found.id, left, right)
+    text = result.unified(f"{found.id[:11]}@{left}..{right}")
+    document = {"id": found.id, "from": left, "to": right, "diff": text}
+    emit(document, text.rstrip("\n") or "The statements are equal.")
+
+
+@candidates.command("edit")
+def edit(
+    ref: str = typer.Argument(..., help="ID or ID@N."),
+    text: str | None = typer.Option(None, help="The new statement; $EDITOR opens without it."),
+) -> None:
+    """Append an edited version, pending again."""
+    from core.candidates import editor, review
+
+    desk = desk_()
+    with desk.store.read() as view:
+        found = review.resolve(view, ref)
+    if text is None:
+        text = editor.edit(desk, review.show(desk, found).statement)
+    version = review.edit(desk, found, text)
+    emit(item(version), *_lines(version))
+
+
+def _decide(
+    refs: list[str],
+    verdict: Verdict,
+    reason: str,
+    until: int | None = None,
+    acknowledged: list[str] | None = None,
+) -> None:
+    from core.candidates import review
+
+    desk = desk_()
+    with desk.store.read() as view:
+        found = [review.resolve(view, r, deciding=True) for r in refs]
+    decided = [
+        review.decide(
+            desk, r, verdict, reason=reason, until=until, acknowledged=tuple(acknowledged or ())
+        )
+        for r in found
+    ]
+    lines = [f"{v.state} {v.id[:11]}@{v.version}  {one_line(v.statement, 90)}" for v in decided]
+    emit({"items": [item(v) for v in decided], "next": None}, *lines)
+
+
+_REFS = typer.Argument(..., help="One or more exact versions, ID@N.")
+_REASON = typer.Option("", help="Why; recorded with the decision.")
+
+
+@candidates.command("accept")
+def accept(
+    refs: list[str] = _REFS,
+    reason: str = _REASON,
+    acknowledge: list[str] = typer.Option([], help="A hazard code you have looked at."),
+) -> None:
+    """Accept exact versions; writes no memory."""
+    _decide(refs, Verdict.ACCEPT, reason, acknowledged=acknowledge)
+
+
+@candidates.command("reject")
+def reject(refs: list[str] = _REFS, reason: str = _REASON) -> None:
+    """Reject exact versions."""
+    _decide(refs, Verdict.REJECT, reason)
+
+
+@candidates.command("defer")
+def defer(
+    refs: list[str] = _REFS,
+    reason: str = _REASON,
+    until: str | None = typer.Option(None, help="A date, or a date-time with zone."),
+) -> None:
+    """Put exact versions off, until a date if one is given."""
+    _decide(refs, Verdict.DEFER, reason, until=_micros(until) if until else None)
+
+
+def _micros(text: str) -> int:
+    """Microseconds of a date (UTC midnight) or a date-time with zone; naive times are refused."""
+    try:
+        if len(text) == 10:
+            day = date.fromisoformat(text)
+            moment = datetime(day.year, day.month, day.day, tzinfo=UTC)
+        else:
+            moment = datetime.fromisoformat(text)
+    except ValueError as err:
+        raise typer.BadParameter(f"--until: {text} is no date.") from err
+    if moment.tzinfo is None:
+        raise typer.BadParameter("--until: a date-time needs its zone, like 2026-12-01T09:00Z.")
+    return int(moment.timestamp()) * 1_000_000
+
+
+@candidates.command("reopen")
+def reopen(refs: list[str] = _REFS) -> None:
+    """Append a new pending version of decided ones; the decided version stays as it is."""
+    from core.candidates import review
+
+    desk = desk_()
+    with desk.store.read() as view:
+        found = [review.resolve(view, r, deciding=True) for r in refs]
+    opened = [review.reopen(desk, r) for r in found]
+    lines = [f"pending {v.id[:11]}@{v.version}  {one_line(v.statement, 90)}" for v in opened]
+    emit({"items": [item(v) for v in opened], "next": None}, *lines)

@@ -1,0 +1,106 @@
+"""`evidence import|list|show` (spec 1)."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+from core.commands.app import app, desk_, emit, options, progress
+from core.safe_text import one_line
+
+if TYPE_CHECKING:
+    from schemas.evidence import Event, ImportReport
+
+evidence = typer.Typer(
+    help="Sessions, messages and files as immutable evidence.", no_args_is_help=True
+)
+app.add_typer(evidence, name="evidence")
+
+
+@evidence.command("import")
+def import_(
+    paths: list[Path] = typer.Argument(..., help="Files or folders."),
+    format_: str | None = typer.Option(None, "--format", help="Read as this format."),
+) -> None:
+    """Import sessions and documents; a second import of the same bytes changes nothing."""
+    from core.evidence.import_ import import_paths
+
+    report = import_paths(desk_(), paths, format_=format_, progress=progress)
+    emit(report, *_report(report))
+
+
+def _report(r: ImportReport) -> list[str]:
+    lines = [
+        f"{r.sources} files · {r.records:,} records read · {r.events:,} events: "
+        f"{r.new:,} new, {r.duplicate:,} known, {r.unparsed:,} unparsed · {r.waiting} waiting"
+    ]
+    if r.by_author:
+        lines.append("  said by " + " · ".join(f"{k} {v:,}" for k, v in r.by_author.items()))
+    if r.linked:
+        lines.append(f"  {r.linked:,} repeat an event of another session and are linked to it")
+    lines += [f"! {x.path}: {x.code}: {x.message}" for x in r.refused]
+    return lines
+
+
+@evidence.command("list")
+def list_(
+    session: str | None = typer.Option(None, help="Only this session (or a prefix of its id)."),
+    kind: str | None = typer.Option(None, help="Only this kind."),
+    author: str | None = typer.Option(None, help="Only this author."),
+    limit: int = typer.Option(100, min=1, max=10_000),
+    after: str | None = typer.Option(None, help="Cursor of the page before."),
+) -> None:
+    """Events in the order they stand in their files."""
+    from core.identity import one_id
+    from schemas.common import Page
+    from schemas.evidence import Author, EventKind
+
+    _one_of(kind, "--kind", [k.value for k in EventKind])
+    _one_of(author, "--author", [a.value for a in Author])
+    with desk_().store.read() as view:
+        if session is not None:
+            session = one_id(session, view.evidence.find_sessions(session, 6))
+        page = Page(limit=limit, after=after)
+        events, cursor = view.evidence.events(page, session=session, kind=kind, author=author)
+    lines = [
+        f"{e.id[:11]}  {e.author:<8} {e.kind:<12} L{e.line:<5} {one_line(e.text, 90)}"
+        for e in events
+    ]
+    emit({"items": [item(e) for e in events], "next": cursor}, *(lines or ["No events."]))
+
+
+def _one_of(value: str | None, name: str, allowed: list[str]) -> None:
+    if value is not None and value not in allowed:
+        raise typer.BadParameter(f"{name} is one of {', '.join(allowed)}.")
+
+
+def item(event: Event) -> dict[str, Any]:
+    """An event with the contract's key names."""
+    return event.model_dump(mode="json")
+
+
+@evidence.command("show")
+def show(
+    locator: str = typer.Argument(..., help="ev_…[#bS-E] or session:ID#L12."),
+    raw: bool = typer.Option(False, "--raw", help="The record's exact bytes on stdout."),
+) -> None:
+    """One event, whole; with a span, the quoted words."""
+    import sys
+
+    from core.evidence import lookup
+
+    desk = desk_()
+    event, span = lookup.show(desk, locator)
+    if raw and not options().json:
+        with desk.store.read() as view:
+            sys.stdout.buffer.write(view.evidence.raw(event.id) or b"")
+        return
+    document = item(event)
+    quote = event.text
+    if span is not None:
+        quote = span.cut(event.text.encode()).decode()
+        document["span"] = {"start": span.start, "end": span.end, "quote": quote}
+    where = f"{event.author} · {event.kind} · session:{event.session}#L{event.line} · {event.id}"
+    emit(document, where, "", quote)

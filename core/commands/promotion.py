@@ -1,0 +1,153 @@
+"""`promotion preview|confirm|list|retry|receipts|beliefs` (spec 5)."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import typer
+
+from core.commands.app import app, desk_, emit, to_json
+from schemas.errors import Refused, Unusable
+
+if TYPE_CHECKING:
+    from schemas.operations import Receipt
+    from schemas.promotion import Preview
+
+promotion = typer.Typer(help="Exact previews into durable memory.", no_args_is_help=True)
+app.add_typer(promotion, name="promotion")
+
+
+@promotion.command("preview")
+def preview(
+    ref: str = typer.Argument(..., help="An accepted version, ID@N."),
+    to: str = typer.Option("line-memory", "--to", help="The consumer."),
+    target: list[str] = typer.Option([], help="Not used by line-memory."),
+) -> None:
+    """Show the exact bytes a confirm would write; nothing is touched."""
+    from core.candidates.review import resolve
+    from core.promotion.preview import build
+
+    if target:
+        raise Refused("consumer.target")
+    desk = desk_()
+    with desk.store.read() as view:
+        found = resolve(view, ref)
+    result = build(desk, found, to)
+    emit(result, *_preview(result))
+
+
+def _preview(p: Preview) -> list[str]:
+    lines = [f"{p.operation_id} · {p.candidate[:11]}@{p.version} → {p.consumer} · {p.state}"]
+    for t in p.targets:
+        before = t.before_digest[7:15] if t.before_digest else "new"
+        lines.append(f"{t.path}  {before} → {t.after_digest[7:15]}")
+        lines += t.diff.rstrip("\n").split("\n") if t.diff else []
+    lines += [f"  {e.text}" for e in p.affects]
+    lines += [f"! {c.code} {c.layer} {c.ref[:11]}: {c.statement}" for c in p.conflicts]
+    lines += [f"# blocked by {code}" for code in p.blocked_by]
+    if not p.blocked_by and p.state == "previewed":
+        lines.append(f"Confirm exactly this with: memdesk promotion confirm {p.operation_id}")
+    return lines
+
+
+@promotion.command("confirm")
+def confirm(operation: str = typer.Argument(..., help="The operation id of a preview.")) -> None:
+    """Write exactly what was previewed, once."""
+    import core.promotion  # noqa: F401  (registers the handlers)
+    from core.operations.confirm import confirm as apply
+    from core.operations.confirm import resolve
+
+    desk = desk_()
+    receipt = apply(desk, resolve(desk, operation))
+    emit(receipt, *_receipt(receipt))
+
+
+def _receipt(r: Receipt) -> list[str]:
+    again = " (already applied)" if r.replayed else ""
+    lines = [f"{r.receipt_id} · {r.state}{again} · {r.operation_id} · {r.reviewer}"]
+    return lines + [f"  {t.path} {t.after_digest[7:15]}" for t in r.targets]
+
+
+@promotion.command("list")
+def list_(
+    state: str | None = typer.Option(None, help="Only this state."),
+    limit: int = typer.Option(100, min=1, max=10_000),
+    after: str | None = typer.Option(None, help="Cursor of the page before."),
+) -> None:
+    """Operations and where they stand."""
+    from schemas.common import Page
+    from schemas.operations import OperationState
+
+    if state is not None and state not in [s.value for s in OperationState]:
+        raise typer.BadParameter(f"--state is one of {', '.join(OperationState)}.")
+    with desk_().store.read() as view:
+        rows, cursor = view.operations.operations(
+            Page(limit=limit, after=after), [state] if state else None
+        )
+    lines = [
+        f"{r.operation_id[:11]}  {r.state:<10} {r.action} → {r.consumer}  {r.subject[:14]}  {r.reviewer}"
+        for r in rows
+    ]
+    items = [r.model_dump(mode="json") for r in rows]
+    emit({"items": items, "next": cursor}, *(lines or ["No operations."]))
+
+
+@promotion.command("retry")
+def retry(operation: str | None = typer.Argument(None, help="A failed operation.")) -> None:
+    """Finish what a crash interrupted; with an id, confirm that failed operation again."""
+    import core.promotion  # noqa: F401  (registers the handlers)
+    from core.operations import confirm as operations
+
+    desk = desk_()
+    items = [{"operation_id": o, "outcome": s} for o, s in operations.recover(desk)]
+    if operation is not None:
+        receipt = operations.confirm(desk, operations.resolve(desk, operation))
+        items.append({"operation_id": receipt.operation_id, "outcome": receipt.state.value})
+    lines = [f"{i['operation_id']}  {i['outcome']}" for i in items]
+    emit({"items": items, "next": None}, *(lines or ["Nothing to finish."]))
+
+
+@promotion.command("receipts")
+def receipts(
+    export: Path | None = typer.Option(None, help="Write each receipt as a file here."),
+    limit: int = typer.Option(100, min=1, max=10_000),
+    after: str | None = typer.Option(None, help="Cursor of the page before."),
+) -> None:
+    """Receipts in the order they were made."""
+    from schemas.common import Page
+
+    with desk_().store.read() as view:
+        found, cursor = view.operations.receipts(Page(limit=limit, after=after))
+    if export is not None:
+        _export(export, found)
+    lines = [line for r in found for line in _receipt(r)]
+    items = [r.model_dump(mode="json") for r in found]
+    emit({"items": items, "next": cursor}, *(lines or ["No receipts."]))
+
+
+def _export(folder: Path, found: list[Receipt]) -> None:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        for r in found:
+            (folder / f"{r.receipt_id}.json").write_text(to_json(r.model_dump(mode="json")) + "\n")
+    except OSError as err:
+        raise Unusable("destination.unwritable", f"{folder}: {err.strerror}") from err
+
+
+@promotion.command("beliefs")
+def beliefs(
+    limit: int = typer.Option(100, min=1, max=10_000),
+    after: str | None = typer.Option(None, help="Cursor of the page before."),
+) -> None:
+    """What is in memory, with the receipts that put it there."""
+    from schemas.common import Page
+
+    with desk_().store.read() as view:
+        found, cursor = view.promotion.beliefs(Page(limit=limit, after=after))
+    lines = [
+        f"{b.id[:10]}  {', '.join(f'{c.consumer} {c.state}' for c in b.consumers)}  {b.statement}"
+        for b in found
+    ]
+    items = [b.model_dump(mode="json") for b in found]
+    emit({"items": items, "next": cursor}, *(lines or ["Nothing has been promoted."]))

@@ -1,0 +1,157 @@
+"""`init`, `status`, `verify`, `explain`, `schemas`: the commands about the whole (spec 8)."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import typer
+
+from core.commands.app import app, desk_, emit, options, progress, say
+from schemas.errors import NotFound
+from schemas.reasons import REASONS, Exit
+
+if TYPE_CHECKING:
+    from core.ports import Desk
+    from schemas.status import Discovery, Status
+
+schemas = typer.Typer(help="The contracts as JSON Schema.", no_args_is_help=True)
+app.add_typer(schemas, name="schemas")
+
+
+@app.command()
+def init() -> None:
+    """Make the workspace here; says what it found, imports only what you agree to."""
+    from core import desk
+    from core.status import discover
+    from schemas.common import Door
+
+    given = options()
+    where = given.workspace or Path.cwd()
+    who = desk.actor(Door.COMMAND, given.reviewer, where if where.is_dir() else None)
+    opened, created = desk.init(where, who, store_url=given.store)
+    found = discover(opened, created=created)
+    emit(found, *_found(found))
+    if not given.json and sys.stdin.isatty() and found.sessions:
+        _ask(opened, found)
+    opened.store.close()
+
+
+def _found(found: Discovery) -> list[str]:
+    lines = [
+        f"{'Made' if found.created else 'Found'} the workspace {found.workspace[:8]} in {found.root}"
+    ]
+    if found.aiwg:
+        lines.append(
+            "  .aiwg/            an AIWG project: line memory and wiki are read as they are"
+        )
+    for name in found.rule_files:
+        lines.append(f"  {name:<18}policy: read, never written")
+    for name in found.memory_files:
+        lines.append(f"  {name}")
+    if found.sessions:
+        lines.append(
+            f"  {found.sessions} Claude Code sessions in {', '.join(found.session_folders)}"
+        )
+    lines.append(
+        "Next: `memdesk evidence import PATH`, `memdesk candidates extract --all`, `memdesk`."
+    )
+    return lines
+
+
+def _ask(desk: Desk, found: Discovery) -> None:
+    """Offer the sessions that were found; nothing is imported unasked."""
+    from core.candidates.extract import extract
+    from core.evidence.import_ import import_paths
+    from core.status import session_files
+
+    answer = typer.prompt(
+        f"Import sessions of the last 14 days, owner's words only? ({found.sessions} in all) [Y/n/all]",
+        default="Y",
+        show_default=False,
+    ).strip()
+    if answer.lower() in ("n", "no"):
+        return
+    days = None if answer.lower() == "all" else 14
+    report = import_paths(desk, session_files(found, days=days), progress=progress)
+    say(f"{report.sources} files, {report.events} events, {report.waiting} waiting")
+    proposed = extract(desk)
+    say(
+        f"{proposed.proposed} candidates from {proposed.messages} messages. Open them with `memdesk`."
+    )
+
+
+@app.command()
+def status() -> None:
+    """Every layer, backend and degraded row."""
+    from core.status import status as whole
+
+    found = whole(desk_())
+    emit(found, *_status(found))
+
+
+def _status(s: Status) -> list[str]:
+    def row(name: str, counts: dict[str, int]) -> str:
+        shown = " · ".join(f"{k} {v:,}" for k, v in counts.items()) or "none yet"
+        return f"  {name:<12} {shown}"
+
+    lines = [
+        f"workspace {s.workspace[:8]} · checkout {s.checkout[:8]} · {s.reviewer}",
+        row("evidence", s.evidence),
+        row("candidates", s.candidates),
+        row("operations", s.operations),
+        row("beliefs", s.beliefs),
+        f"  {'receipts':<12} {s.receipts}",
+        f"  {'ledger':<12} {s.ledger.seq} entries · head {s.ledger.digest[7:15]}",
+        f"  {'store':<12} {s.store['backend']} revision {s.store['revision']}",
+    ]
+    for name, facts in s.layers.items():
+        lines.append(f"  {name:<12} " + " · ".join(f"{k} {v}" for k, v in facts.items()))
+    for d in s.degraded:
+        lines.append(f"! {d.component}: {d.state}. {d.effect}")
+    return lines
+
+
+@app.command()
+def verify(
+    head: str | None = typer.Option(None, help="A ledger head to compare with: digest or receipt."),
+) -> None:
+    """Check the ledger, what it commits to, and receipts against files."""
+    from core.verify import verify as check
+
+    report = check(desk_(), head)
+    shown = " · ".join(f"{k} {v:,}" for k, v in report.checked.items()) or "nothing yet"
+    lines = [f"{'sound' if report.ok else 'FAULTS'}: {shown}"]
+    lines += [f"✗ {f.code}  {f.what} {f.detail}" for f in report.faults]
+    lines += [f"· {d.code}  {d.what} {d.detail}" for d in report.drift]
+    lines.append(f"head {report.head.seq} {report.head.digest}")
+    emit(report, *lines)
+    if not report.ok:
+        raise typer.Exit(int(Exit.FAULTS))
+
+
+@app.command()
+def explain(
+    code: str | None = typer.Argument(None, help="A reason code; all without one."),
+) -> None:
+    """What a reason code means and what to do about it."""
+    if code is not None and code not in REASONS:
+        near = [c for c in REASONS if code.split(".")[-1] in c or c.split(".")[0] == code]
+        raise NotFound("reason.unknown", f"There is no code {code}.", near=near[:8])
+    found = [REASONS[code]] if code else [REASONS[c] for c in sorted(REASONS)]
+    items = [
+        {"code": r.code, "meaning": r.meaning, "remedy": r.remedy, "exit": int(r.exit)}
+        for r in found
+    ]
+    lines = [f"{r.code}\n  {r.meaning}\n  {r.remedy}" for r in found]
+    emit(items[0] if code else {"items": items, "next": None}, *lines)
+
+
+@schemas.command("export")
+def export(folder: Path = typer.Argument(..., help="Where to write *.schema.json.")) -> None:
+    """Write every contract as JSON Schema."""
+    from core.contracts import export as write
+
+    names = write(folder)
+    emit({"items": names, "next": None}, *(f"{folder}/{n}" for n in names))

@@ -1,0 +1,74 @@
+"""Finding events and spans by locator, and events in their surroundings (spec 0.2, 1.2)."""
+
+from __future__ import annotations
+
+from core.identity import Locator, Span, digest, one_id, parse_locator
+from core.ports import Desk, Reader
+from schemas.candidates import Source
+from schemas.errors import NotFound, Refused
+from schemas.evidence import Event
+
+
+def find(view: Reader, text: str) -> tuple[Event, Locator]:
+    """The event a locator names, with its whole text.
+
+    Raises NotFound `id.malformed`, `id.not-found`, `id.ambiguous`.
+    """
+    locator = parse_locator(text, "ev")
+    if locator.session is not None:
+        sessions = view.evidence.find_sessions(locator.session, 6)
+        session = one_id(locator.session, sessions)
+        event = view.evidence.event_at(session, locator.line or 0)
+    else:
+        known = [locator.id] if locator.complete else view.evidence.find_events(locator.id, 6)
+        event = view.evidence.event(one_id(locator.id, known))
+    if event is None:
+        raise NotFound("id.not-found", f"No event is at {text}.", given=text)
+    return event, locator
+
+
+def show(desk: Desk, text: str) -> tuple[Event, Span | None]:
+    """One event with its whole text, and the span the locator asked for."""
+    with desk.store.read() as view:
+        event, locator = find(view, text)
+    if locator.span is not None:
+        locator.span.cut(event.text.encode())
+    return event, locator.span
+
+
+def surroundings(desk: Desk, event: str, *, before: int = 3, after: int = 3) -> list[Event]:
+    """An event between its neighbours, texts cut as in lists."""
+    with desk.store.read() as view:
+        return view.evidence.around(event, before, after)
+
+
+def source_of(event: Event, span: Span | None) -> Source:
+    """A minimised reference to a span of an event, with the quote it stands for.
+
+    Raises Refused `span.outside-text`, `candidate.quote-missing`.
+    """
+    data = event.text.encode()
+    if not data.strip():
+        raise Refused("candidate.quote-missing", event=event.id)
+    whole = span or Span(0, len(data))
+    quote = whole.cut(data)
+    return Source(
+        locator=f"{event.id}#b{whole.start}-{whole.end}",
+        event=event.id,
+        start=whole.start,
+        end=whole.end,
+        digest=digest(quote),
+        quote=quote.decode(),
+        author=event.author.value,
+        session=event.session,
+        line=event.line,
+        time=event.time,
+    )
+
+
+def current(view: Reader, source: Source) -> bool:
+    """True while the spanned bytes are there and have the digest the source was made with."""
+    event = view.evidence.event(source.event)
+    if event is None:
+        return False
+    return digest(event.text.encode()[source.start : source.end]) == source.digest

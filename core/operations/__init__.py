@@ -1,0 +1,1 @@
+"""What every cross-layer operation shares: envelope, confirm, outbox, durable writes, receipts."""

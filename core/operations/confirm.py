@@ -1,0 +1,233 @@
+"""Confirm, retry and recovery of one operation: exactly once, whatever is interrupted (5.3, 5.4).
+
+Order: operations lock, consumer's lock, plan again and compare, one commit with the outbox, the
+destination by exchange, one commit with receipt, ledger entry and consequences.
+"""
+
+from __future__ import annotations
+
+import contextlib
+
+from core.identity import canonical, keyed_id, one_id, parse_locator, seal
+from core.operations import durable, envelope
+from core.operations.envelope import Handler, Plan
+from core.operations.locks import operations_lock
+from core.ports import Desk
+from schemas.errors import MemdeskError, NotFound, Refused, Stale
+from schemas.operations import OperationState, Receipt
+from schemas.storage import OutboxTarget, StoredOperation
+
+
+def resolve(desk: Desk, text: str) -> str:
+    """The whole id of an operation. Raises NotFound `id.*`."""
+    locator = parse_locator(text, "op")
+    with desk.store.read() as view:
+        return one_id(locator.id, view.operations.find(locator.id, 6))
+
+
+def stored(desk: Desk, operation_id: str) -> StoredOperation:
+    """An operation as it stands. Raises NotFound `id.not-found`."""
+    with desk.store.read() as view:
+        found = view.operations.operation(operation_id)
+    if found is None:
+        raise NotFound("id.not-found", f"There is no operation {operation_id}.")
+    return found
+
+
+def first_receipt(desk: Desk, operation_id: str) -> Receipt | None:
+    """The receipt of an applied operation, marked as a replay."""
+    with desk.store.read() as view:
+        receipt = view.operations.receipt(operation_id)
+    return None if receipt is None else receipt.model_copy(update={"replayed": True})
+
+
+def confirm(desk: Desk, operation_id: str) -> Receipt:
+    """Apply exactly this operation, or answer the receipt it already has.
+
+    Raises Stale `preview.stale` naming what moved, `operation.diverged`, `operation.cancelled`,
+    `operation.busy`; Refused `operation.elsewhere` and every code in `blocked_by`; Unusable for
+    destinations. After any of them the destination holds its bytes from before.
+    """
+    operation = stored(desk, operation_id)
+    if operation.checkout != desk.workspace.checkout:
+        raise Refused("operation.elsewhere", operation=operation_id)
+    if done := first_receipt(desk, operation_id):
+        return done
+    recover(desk, except_for=operation_id)
+    handler = envelope.handler(operation.envelope.action, operation.envelope.consumer)
+    with operations_lock(desk), handler.lock(desk):
+        desk.on_step("locked")
+        operation = stored(desk, operation_id)
+        if done := first_receipt(desk, operation_id):
+            return done
+        if operation.state is OperationState.PREPARED:
+            return _finish(desk, handler, operation)
+        _check_startable(operation)
+        plan = _fresh_plan(desk, handler, operation)
+        desk.on_step("planned")
+        _prepare(desk, operation, plan)
+        desk.on_step("prepared")
+        handler.before_write(desk, plan)
+        return _finish(desk, handler, stored(desk, operation_id))
+
+
+def _check_startable(operation: StoredOperation) -> None:
+    if operation.state is OperationState.DIVERGED:
+        raise Stale("operation.diverged", operation=operation.operation_id)
+    if operation.state is OperationState.CANCELLED:
+        raise Stale("operation.cancelled", operation=operation.operation_id)
+
+
+def _fresh_plan(desk: Desk, handler: Handler, operation: StoredOperation) -> Plan:
+    """The plan as of now, if it is the stored one to the byte."""
+    then = operation.envelope
+    try:
+        plan = handler.plan(desk, then.subject, then.request)
+    except (Refused, Stale, NotFound) as err:
+        raise Stale(
+            "preview.stale",
+            f"The preview no longer holds: {err.message}",
+            moved=[{"what": "candidate", "name": then.subject, "detail": err.code}],
+            cause=err.code,
+        ) from err
+    if envelope.operation_id(desk, plan.envelope) != operation.operation_id:
+        changes = envelope.moved(then, plan.envelope)
+        names = ", ".join(f"{m.what} {m.name}" for m in changes)
+        raise Stale(
+            "preview.stale",
+            f"Changed since the preview: {names}.",
+            moved=[m.model_dump(mode="json") for m in changes],
+        )
+    for code in then.blocked_by:
+        raise Refused(code, operation=operation.operation_id)
+    return plan
+
+
+def _prepare(desk: Desk, operation: StoredOperation, plan: Plan) -> None:
+    """One commit: state prepared and the bytes to be written."""
+    bound = {t.path: t for t in plan.envelope.targets}
+    targets = [
+        OutboxTarget(
+            number=n,
+            path=t.path,
+            before_digest=bound[t.path].before_digest,
+            after_digest=bound[t.path].after_digest,
+            after=t.after,
+        )
+        for n, t in enumerate(plan.targets)
+    ]
+    with desk.store.write() as unit:
+        if not unit.operations.prepare(operation.operation_id, targets, desk.actor):
+            raise Stale("operation.busy", operation=operation.operation_id)
+
+
+def _finish(desk: Desk, handler: Handler, operation: StoredOperation) -> Receipt:
+    """From prepared to applied; on divergence or failure before any swap, back to undone."""
+    with desk.store.read() as view:
+        targets = view.operations.outbox(operation.operation_id)
+    swapped = 0
+    try:
+        for t in targets:
+            swap = durable.Swap(
+                operation.operation_id, t.number, t.path, t.before_digest, t.after_digest, t.after
+            )
+            durable.apply(desk.workspace, swap, desk.on_step)
+            swapped += 1
+    except durable.Diverged as err:
+        _diverge(desk, operation, targets, err)
+        handler.after_write(desk, operation)
+        raise
+    except MemdeskError as err:
+        if swapped == 0:
+            _end(desk, operation.operation_id, OperationState.FAILED, err.code)
+            handler.after_write(desk, operation)
+        raise
+    handler.after_write(desk, operation)
+    desk.on_step("written")
+    receipt = _record(desk, handler, operation)
+    desk.on_step("recorded")
+    return receipt
+
+
+def _diverge(
+    desk: Desk, operation: StoredOperation, targets: list[OutboxTarget], err: durable.Diverged
+) -> None:
+    wanted = next(t.after for t in targets if t.path == err.path)
+    with desk.store.write() as unit:
+        unit.operations.keep_divergence(operation.operation_id, err.path, err.found, wanted)
+        unit.operations.finish(operation.operation_id, OperationState.DIVERGED, err.code)
+
+
+def _end(desk: Desk, operation_id: str, state: OperationState, error: str | None) -> None:
+    with desk.store.write() as unit:
+        unit.operations.finish(operation_id, state, error)
+
+
+def _record(desk: Desk, handler: Handler, operation: StoredOperation) -> Receipt:
+    """One commit: consequences, receipt, ledger entry, state applied, outbox emptied."""
+    bound = operation.envelope
+    with desk.store.write() as unit:
+        before = unit.ledger.head(lock=True)
+        draft = Receipt(
+            receipt_id=keyed_id(
+                "rcpt", desk.secret, operation.operation_id.encode(), bound.consumer.encode()
+            ),
+            operation_id=operation.operation_id,
+            action=bound.action,
+            workspace=bound.workspace,
+            checkout=bound.checkout,
+            consumer=bound.consumer,
+            state=OperationState.APPLIED,
+            targets=bound.targets,
+            sources=bound.sources,
+            classification=_highest(operation),
+            subject=bound.subject,
+            subject_digest=bound.subject_digest,
+            actor=operation.actor,
+            reviewer=operation.actor.reviewer,
+            time=desk.clock(),
+            ledger_seq=before.seq + 1,
+            ledger_head=before.digest,
+        )
+        receipt = handler.record(desk, unit, operation, draft)
+        unit.operations.add_receipt(receipt)
+        unit.operations.finish(operation.operation_id, OperationState.APPLIED, None)
+        root = sealed(desk.secret, receipt)
+        unit.ledger.append("receipt", receipt.receipt_id, root, 1, receipt.time)
+    return receipt
+
+
+def sealed(secret: bytes, receipt: Receipt) -> str:
+    """The ledger root of a receipt, for appending and verification."""
+    return seal(secret, canonical(receipt.model_dump(mode="json", exclude={"replayed"})))
+
+
+def _highest(operation: StoredOperation) -> str:
+    order = ("public", "internal", "restricted", "secret")
+    found = [s.classification.value for s in operation.envelope.sources]
+    return max(found, key=order.index, default="internal")
+
+
+def recover(desk: Desk, *, except_for: str = "") -> list[tuple[str, str]]:
+    """Finish every operation a crash left prepared in this checkout; `(operation, outcome)` each.
+
+    Rolls forward; an operation is undone only when its destination was changed before any swap.
+    """
+    with desk.store.read() as view:
+        found = view.operations.prepared(desk.workspace.checkout)
+    waiting = [o for o in found if o.operation_id != except_for]
+    outcomes: list[tuple[str, str]] = []
+    for operation in waiting:
+        handler = envelope.handler(operation.envelope.action, operation.envelope.consumer)
+        outcome = OperationState.APPLIED.value
+        with contextlib.ExitStack() as stack:
+            try:
+                stack.enter_context(operations_lock(desk))
+                stack.enter_context(handler.lock(desk))
+                fresh = stored(desk, operation.operation_id)
+                if fresh.state is OperationState.PREPARED:
+                    _finish(desk, handler, fresh)
+            except MemdeskError as err:
+                outcome = err.code
+        outcomes.append((operation.operation_id, outcome))
+    return outcomes

@@ -1,0 +1,140 @@
+"""Handlers and plans: what an operation is before it is confirmed (spec 0.3).
+
+A handler computes, from the store and the destination alone, the exact plan of its operation;
+promotion, intake, erase and maintain each register one and write none of the rest themselves.
+"""
+
+from __future__ import annotations
+
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from core.identity import canonical, keyed_id
+from core.ports import Desk, Writer
+from schemas.candidates import Related
+from schemas.common import Classification
+from schemas.operations import (
+    BoundSource,
+    BoundTarget,
+    Effect,
+    Envelope,
+    Moved,
+    Receipt,
+    TargetChange,
+)
+from schemas.storage import StoredOperation
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """One file's exact bytes before and after; `derived` marks one computed from another."""
+
+    path: str
+    before: bytes | None
+    after: bytes
+    derived: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What an operation would do now: bound facts, exact bytes, and what a person must be told."""
+
+    envelope: Envelope
+    targets: tuple[Target, ...]
+    classification: Classification
+    conflicts: tuple[Related, ...] = ()
+    affects: tuple[Effect, ...] = ()
+    checks: tuple[Effect, ...] = ()
+    facts: dict[str, str] = field(default_factory=dict)
+
+
+class Handler(Protocol):
+    """One action on one consumer."""
+
+    def plan(self, desk: Desk, subject: str, request: dict[str, str]) -> Plan:
+        """The plan as things stand now; touches no target."""
+
+    def lock(self, desk: Desk) -> AbstractContextManager[None]:
+        """The consumer's own lock, by its own protocol."""
+
+    def before_write(self, desk: Desk, plan: Plan) -> None:
+        """Whatever the consumer's mechanics do before the first byte (a journal)."""
+
+    def after_write(self, desk: Desk, operation: StoredOperation) -> None:
+        """Whatever they do after the last byte, or after an undo; must be repeatable."""
+
+    def record(
+        self, desk: Desk, unit: Writer, operation: StoredOperation, receipt: Receipt
+    ) -> Receipt:
+        """The consequences that commit together with the receipt; may complete the receipt."""
+
+
+HANDLERS: dict[tuple[str, str], Handler] = {}
+"""Handlers by action and consumer; filled by `core.promotion` and others when first used."""
+
+
+def handler(action: str, consumer: str) -> Handler:
+    """The registered handler. KeyError names a programming fault, not a user's."""
+    return HANDLERS[action, consumer]
+
+
+def operation_id(desk: Desk, envelope: Envelope) -> str:
+    """The id over everything that matters; equal documents are the same operation."""
+    return keyed_id("op", desk.secret, canonical(envelope.model_dump(mode="json")))
+
+
+def bound(target: TargetChange | BoundTarget) -> BoundTarget:
+    """A target without the diff a person reads."""
+    return BoundTarget(
+        path=target.path, before_digest=target.before_digest, after_digest=target.after_digest
+    )
+
+
+def moved(then: Envelope, now: Envelope) -> tuple[Moved, ...]:
+    """What differs between a stored envelope and the present one, each thing by name."""
+    out: list[Moved] = []
+    if then.subject_digest != now.subject_digest or then.request != now.request:
+        out.append(
+            Moved(
+                what="candidate", name=now.subject, then=then.subject_digest, now=now.subject_digest
+            )
+        )
+    sources = {s.locator: s.digest for s in now.sources}
+    for s in then.sources:
+        if sources.get(s.locator) != s.digest:
+            out.append(
+                Moved(what="source", name=s.locator, then=s.digest, now=sources.get(s.locator))
+            )
+    if then.policy_digest != now.policy_digest:
+        out.append(
+            Moved(
+                what="policy",
+                name=".memdesk/config.toml",
+                then=then.policy_digest,
+                now=now.policy_digest,
+            )
+        )
+    targets = {t.path: t for t in now.targets}
+    for t in then.targets:
+        there = targets.get(t.path)
+        current = there.before_digest if there else None
+        if there is None or current != t.before_digest:
+            out.append(Moved(what="target", name=t.path, then=t.before_digest, now=current))
+    if not out:
+        out += _other_differences(then, now)
+    return tuple(out)
+
+
+def _other_differences(then: Envelope, now: Envelope) -> list[Moved]:
+    before, after = then.model_dump(mode="json"), now.model_dump(mode="json")
+    return [
+        Moved(what=name, name=name, then=str(before[name]), now=str(after[name]))
+        for name in before
+        if before[name] != after[name]
+    ]
+
+
+def bound_source(locator: str, digest: str, level: Classification) -> BoundSource:
+    """A source as an operation is bound to it."""
+    return BoundSource(locator=locator, digest=digest, classification=level)

@@ -1,0 +1,8 @@
+"""Promotion: the only way into durable memory (spec 5)."""
+
+from core.operations.envelope import HANDLERS
+from core.promotion.consumers.line_memory import LineMemory
+
+ACTION = "promote"
+
+HANDLERS[ACTION, "line-memory"] = LineMemory()

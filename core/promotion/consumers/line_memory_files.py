@@ -1,0 +1,265 @@
+"""Line memory's own files: text, sidecar, configuration, journal, lock (AIWG format 1.5, 2.6).
+
+Key order and unknown members are kept; a sidecar that is not understood is refused, never rebuilt.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import json
+import os
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from core.aiwg_identity import iso_ms, journal_id, pretty
+from core.ports import Desk
+from core.workspace import Workspace, read_at
+from schemas.errors import NotFound, Refused, Stale
+
+FOLDER = ".aiwg/memory"
+CONFIG = f"{FOLDER}/line-memory.config.json"
+LOCK = "line-memory.lock"
+JOURNALS = f"{FOLDER}/transactions"
+SCHEMA = "aiwg.line-memory.v1"
+JOURNAL_SCHEMA = "aiwg.line-memory.transaction.v1"
+_POLL_S = 0.01
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """`line-memory.config.json`, or its defaults."""
+
+    path: str = f"{FOLDER}/line-memory.txt"
+    metadata: str = f"{FOLDER}/line-memory.meta.json"
+    max_lines: int = 200
+    dedupe: bool = True
+
+
+def settings(workspace: Workspace) -> Settings:
+    """The owner's settings. Raises Refused `line-memory.config-broken`."""
+    data = workspace.read(CONFIG)
+    if data is None:
+        return Settings()
+    broken = Refused("line-memory.config-broken", path=CONFIG)
+    try:
+        table = json.loads(data)
+    except (ValueError, RecursionError) as err:
+        raise broken from err
+    if not isinstance(table, dict):
+        raise broken
+    found = Settings()
+    path, metadata = table.get("path", found.path), table.get("metadataPath", found.metadata)
+    limit, dedupe = table.get("maxLines", found.max_lines), table.get("dedupe", True)
+    sound = isinstance(limit, int) and not isinstance(limit, bool) and limit > 0
+    if not (isinstance(path, str) and isinstance(metadata, str) and sound):
+        raise broken
+    for name in (path, metadata):
+        try:
+            workspace.relative(name)
+        except Refused as err:
+            raise broken from err
+        if not name.startswith(".aiwg/"):
+            raise broken
+    return Settings(path, metadata, limit, dedupe is not False)
+
+
+@dataclass(frozen=True, slots=True)
+class TextFile:
+    """The fact file as bytes, with what a writer must keep: line ends, final newline."""
+
+    data: bytes
+    lines: tuple[str, ...]
+    newline: str
+
+    @property
+    def final_newline(self) -> bool:
+        """True for an empty file or one that ends its last line."""
+        return not self.data or self.data.endswith(b"\n")
+
+
+def read_text(data: bytes | None) -> TextFile:
+    """The fact file. Raises Refused `line-memory.not-utf8`."""
+    raw = data or b""
+    try:
+        text = raw.decode()
+    except UnicodeDecodeError as err:
+        raise Refused("line-memory.not-utf8") from err
+    parts = text.split("\n")
+    if parts and parts[-1] == "":
+        parts.pop()
+    crlf = sum(p.endswith("\r") for p in parts)
+    newline = "\r\n" if parts and crlf * 2 > len(parts) else "\n"
+    return TextFile(raw, tuple(p.removesuffix("\r") for p in parts), newline)
+
+
+def with_fact(text: TextFile, fact: str, *, dedupe: bool) -> tuple[bytes, int]:
+    """The file with `fact` as its newest line, every other byte kept; and its non-blank lines."""
+    kept = text.data
+    if dedupe and fact in text.lines:
+        wanted = fact.encode()
+        pieces = [p for p in kept.split(b"\n") if p.removesuffix(b"\r") != wanted]
+        kept = b"\n".join(pieces)
+        if kept.strip(b"\r\n") == b"":
+            kept = b""
+    if kept and not kept.endswith(b"\n"):
+        kept += text.newline.encode()
+    after = kept + fact.encode() + text.newline.encode()
+    return after, sum(bool(x.strip()) for x in after.decode().split("\n"))
+
+
+def read_sidecar(data: bytes | None, found: Settings) -> dict[str, Any]:
+    """The sidecar with key order and unknown members, or a new empty one.
+
+    Raises Refused `line-memory.metadata-broken`; its handles are nobody's to re-issue.
+    """
+    if data is None or data == b"":
+        return {
+            "schemaVersion": SCHEMA,
+            "version": 1,
+            "store": {"memoryPath": found.path, "metadataPath": found.metadata},
+            "entries": {},
+        }
+    broken = Refused("line-memory.metadata-broken", path=found.metadata)
+    try:
+        document = json.loads(data)
+    except (ValueError, RecursionError) as err:
+        raise broken from err
+    if not isinstance(document, dict) or document.get("version") != 1:
+        raise broken
+    entries = document.get("entries")
+    if document.get("schemaVersion") != SCHEMA or not isinstance(entries, dict):
+        raise broken
+    for handle, entry in entries.items():
+        if not isinstance(entry, dict) or not isinstance(entry.get("value"), str):
+            raise broken
+        if entry.get("id") != handle or not isinstance(entry.get("status"), str):
+            raise broken
+    return document
+
+
+def pending_journals(workspace: Workspace) -> list[str]:
+    """Names of redo journals that wait for a replay."""
+    try:
+        with workspace.directory(JOURNALS) as folder:
+            return sorted(n for n in os.listdir(folder) if n.endswith(".json"))
+    except NotFound:
+        return []
+
+
+def write_journal(
+    workspace: Workspace, operation: str, found: Settings, memory: bytes, metadata: bytes
+) -> None:
+    """Leave AIWG's redo journal, so that its next command finishes what a crash cut short."""
+    name = _journal_name(operation, memory, metadata)
+    document = {
+        "schemaVersion": JOURNAL_SCHEMA,
+        "operationId": name.removesuffix(".json"),
+        "operation": "import",
+        "memoryPath": found.path,
+        "metadataPath": found.metadata,
+        "memoryContent": memory.decode(),
+        "metadataContent": metadata.decode(),
+    }
+    with workspace.directory(JOURNALS, create=True) as folder:
+        temporary = f"{name}.tmp-{os.getpid()}-memdesk"
+        flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_CLOEXEC
+        with os.fdopen(os.open(temporary, flags, 0o600, dir_fd=folder), "wb") as file:
+            file.write(pretty(document))
+            file.flush()
+            os.fsync(file.fileno())
+        os.rename(temporary, name, src_dir_fd=folder, dst_dir_fd=folder)
+        os.fsync(folder)
+
+
+def remove_journal(workspace: Workspace, operation: str, memory: bytes, metadata: bytes) -> None:
+    """Remove our own journal, and nobody else's; repeatable."""
+    name = _journal_name(operation, memory, metadata)
+    with contextlib.suppress(NotFound), workspace.directory(JOURNALS) as folder:
+        for left in os.listdir(folder):
+            if left == name or (left.startswith(name) and left.endswith("-memdesk")):
+                with contextlib.suppress(FileNotFoundError):
+                    os.unlink(left, dir_fd=folder)
+        os.fsync(folder)
+
+
+def _journal_name(operation: str, memory: bytes, metadata: bytes) -> str:
+    document = json.loads(metadata)
+    return journal_id(f"import:{operation}", memory.decode(), document) + ".json"
+
+
+@contextlib.contextmanager
+def lock(desk: Desk) -> Iterator[None]:
+    """Hold AIWG's lock file by its protocol: exclusive create, our pid inside, always removed.
+
+    A lock whose owner is dead is taken over; a live or unreadable one is waited for.
+    Raises Stale `line-memory.locked` after the configured wait.
+    """
+    end = time.monotonic() + desk.policy.lock_timeout
+    with desk.workspace.directory(FOLDER, create=True) as folder:
+        while not _take(folder, desk):
+            if _owner_is_dead(folder):
+                _set_aside(folder)
+                continue
+            if time.monotonic() > end:
+                raise Stale("line-memory.locked", path=f"{FOLDER}/{LOCK}")
+            time.sleep(_POLL_S)
+        try:
+            yield
+        finally:
+            with contextlib.suppress(FileNotFoundError):
+                os.unlink(LOCK, dir_fd=folder)
+
+
+def _take(folder: int, desk: Desk) -> bool:
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+    body = json.dumps(
+        {"pid": os.getpid(), "createdAt": iso_ms(desk.clock())}, separators=(",", ":")
+    )
+    try:
+        handle = os.open(LOCK, flags, 0o600, dir_fd=folder)
+    except FileExistsError:
+        return False
+    with os.fdopen(handle, "w") as file:
+        file.write(body + "\n")
+    return True
+
+
+def _owner_is_dead(folder: int) -> bool:
+    """True only when the lock names a pid that certainly does not run here any more."""
+    try:
+        data = read_at(folder, LOCK)
+        pid = json.loads(data)["pid"] if data else None
+    except (Refused, ValueError, KeyError, TypeError, RecursionError):
+        return False
+    if not isinstance(pid, int) or pid <= 0:
+        return False
+    try:
+        os.kill(pid, 0)
+    except OSError as err:
+        return err.errno == errno.ESRCH
+    return False
+
+
+def _set_aside(folder: int) -> None:
+    """Take a dead owner's lock away; put back one that turned out to be fresh."""
+    aside = f".{LOCK}.{os.getpid()}.stale"
+    try:
+        os.rename(LOCK, aside, src_dir_fd=folder, dst_dir_fd=folder)
+    except FileNotFoundError:
+        return
+    data = read_at(folder, aside)
+    try:
+        pid = json.loads(data or b"")["pid"]
+        os.kill(pid, 0)
+        alive = True
+    except ProcessLookupError:
+        alive = False
+    except (ValueError, KeyError, TypeError, OSError):
+        alive = True
+    if alive:
+        with contextlib.suppress(FileExistsError):
+            os.link(aside, LOCK, src_dir_fd=folder, dst_dir_fd=folder)
+    os.unlink(aside, dir_fd=folder)

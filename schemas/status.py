@@ -1,0 +1,65 @@
+"""Contracts of the whole: status and verification (spec 8.3, 8.4)."""
+
+from __future__ import annotations
+
+from pydantic import Field
+
+from schemas.common import Contract, Document
+from schemas.evidence import LedgerHead
+
+
+class Finding(Contract):
+    """One thing `verify` found: a fault, or drift by hand edits."""
+
+    code: str
+    what: str
+    detail: str = ""
+
+
+class VerifyReport(Document):
+    """What was checked and what was found; `ok` is False only for faults."""
+
+    ok: bool
+    head: LedgerHead
+    checked: dict[str, int] = Field(default_factory=dict)
+    faults: tuple[Finding, ...] = ()
+    drift: tuple[Finding, ...] = ()
+
+
+class Degraded(Contract):
+    """A layer or backend that serves less than it could, and what happens instead."""
+
+    component: str
+    state: str
+    effect: str
+
+
+class Status(Document):
+    """Every layer and backend in one document."""
+
+    workspace: str
+    checkout: str
+    root: str
+    reviewer: str
+    store: dict[str, str] = Field(default_factory=dict)
+    ledger: LedgerHead
+    evidence: dict[str, int] = Field(default_factory=dict)
+    candidates: dict[str, int] = Field(default_factory=dict)
+    operations: dict[str, int] = Field(default_factory=dict)
+    beliefs: dict[str, int] = Field(default_factory=dict)
+    receipts: int = 0
+    layers: dict[str, dict[str, str | int | bool]] = Field(default_factory=dict)
+    degraded: tuple[Degraded, ...] = ()
+
+
+class Discovery(Document):
+    """What `init` found in and about a project; nothing is imported by finding it."""
+
+    workspace: str
+    root: str
+    created: bool
+    aiwg: bool = False
+    session_folders: tuple[str, ...] = ()
+    sessions: int = 0
+    rule_files: tuple[str, ...] = ()
+    memory_files: tuple[str, ...] = ()
