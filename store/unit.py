@@ -134,7 +134,7 @@ def create_workspace(
     database.prepare()
     w = WORKSPACE.c
     with database.write(durable=True) as connection:
-        known = dict(connection.execute(sa.select(w.id, w.ws)).tuples().all())
+        known = {r.id: r.ws for r in connection.execute(sa.select(w.id, w.ws))}
         if workspace_id not in known:
             if known and database.sqlite:
                 raise Unusable("workspace.foreign-store")

