@@ -70,23 +70,6 @@ def _system_user() -> str:
         return f"uid {os.getuid()}"
 
 
-def locate(start: Path | None) -> Path:
-    """The workspace's root: `start` itself, `MEMDESK_WORKSPACE`, or the nearest one above here.
-
-    Raises Unusable `workspace.not-found`.
-    """
-    given = os.environ.get("MEMDESK_WORKSPACE")
-    named = start or (Path(given) if given else None)
-    if named is not None:
-        if not (named / workspace.FOLDER).is_dir():
-            raise Unusable("workspace.not-found", f"{named} holds no .memdesk/.")
-        return named
-    found = workspace.find(Path.cwd())
-    if found is None:
-        raise Unusable("workspace.not-found")
-    return found
-
-
 def open_(
     root: Path,
     who: Actor,

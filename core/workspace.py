@@ -138,6 +138,23 @@ def find(start: Path) -> Path | None:
     return None
 
 
+def locate(start: Path | None) -> Path:
+    """The workspace's root: `start` itself, `MEMDESK_WORKSPACE`, or the nearest one above here.
+
+    Raises Unusable `workspace.not-found`.
+    """
+    given = os.environ.get("MEMDESK_WORKSPACE")
+    named = start or (Path(given) if given else None)
+    if named is not None:
+        if not (named / FOLDER).is_dir():
+            raise Unusable("workspace.not-found", f"{named} holds no .memdesk/.")
+        return named
+    found = find(Path.cwd())
+    if found is None:
+        raise Unusable("workspace.not-found")
+    return found
+
+
 def create(root: Path, workspace_id: str, checkout: str) -> Workspace:
     """Make `.memdesk/` (0700, ignored by git) under `root`; complete or not at all.
 
@@ -229,3 +246,17 @@ def _tracked(root: Path) -> bool:
     except (OSError, subprocess.TimeoutExpired):
         return False
     return found.returncode == 0 and bool(found.stdout.strip())
+
+
+def branch(root: Path) -> str:
+    """The branch git has checked out at `root`, read from its HEAD; empty where there is none."""
+    for folder in (root, *root.parents):
+        git = folder / ".git"
+        try:
+            if git.is_file():
+                git = folder / git.read_text().removeprefix("gitdir:").strip()
+            head = (git / "HEAD").read_text().strip()
+        except (OSError, UnicodeDecodeError):
+            continue
+        return head.removeprefix("ref: refs/heads/") if head.startswith("ref:") else head[:8]
+    return ""

@@ -246,6 +246,18 @@ REASONS: dict[str, Reason] = _table(
         "A source the statement cites is gone or no longer holds the quoted words.",
         "Reject it, or propose the statement again from evidence that stands.",
     ),
+    (
+        "undo.nothing",
+        Exit.REFUSED,
+        "There is no decision of yours to undo.",
+        "Reopen a version by name: `memdesk candidates reopen ID@N`.",
+    ),
+    (
+        "undo.promoted",
+        Exit.REFUSED,
+        "Your last decision has been promoted; its line is in memory.",
+        "Revoke or supersede what was promoted instead of undoing the decision.",
+    ),
     # hazards
     (
         "hazard.secret",

@@ -71,12 +71,12 @@ class StoredLeaf:
 
 @dataclass(frozen=True, slots=True)
 class CandidateFilter:
-    """What a candidate list shows: states, words, kind; `since` keeps rows changed after that mark."""
+    """What a candidate list shows: states, words, kind; `keep` rows stay whatever their state."""
 
     states: tuple[str, ...] = ("pending",)
     text: str | None = None
     kind: str | None = None
-    since: int | None = None
+    keep: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

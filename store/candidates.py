@@ -36,8 +36,8 @@ class Candidates:
     def _where(self, f: CandidateFilter) -> list[sa.ColumnElement[bool]]:
         where: list[sa.ColumnElement[bool]] = [_C.ws == self._ws]
         if f.states:
-            state = _C.state.in_(f.states)
-            where.append(sa.or_(state, _C.changed > f.since) if f.since is not None else state)
+            state = _C.state == f.states[0] if len(f.states) == 1 else _C.state.in_(f.states)
+            where.append(sa.or_(state, _C.number.in_(f.keep)) if f.keep else state)
         if f.kind:
             where.append(_C.kind == f.kind)
         if f.text:
@@ -86,13 +86,12 @@ class Candidates:
 
     def anchors(self, filter_: CandidateFilter, stride: int) -> tuple[list[int], int]:
         """Every `stride`-th number of a list, and its length: what a scroll bar needs."""
-        found: list[int] = []
-        count = 0
-        query = sa.select(_C.number).where(*self._where(filter_)).order_by(_C.number)
-        for part in self._c.execute(query).scalars().partitions(stride):
-            found.append(part[0])
-            count += len(part)
-        return found, count
+        place = sa.func.row_number().over(order_by=_C.number).label("place")
+        inner = sa.select(_C.number, place).where(*self._where(filter_)).subquery()
+        query = sa.select(inner.c.number).where(inner.c.place % stride == 1)
+        count = sa.select(sa.func.count()).select_from(CANDIDATE).where(*self._where(filter_))
+        found = list(self._c.execute(query.order_by(inner.c.number)).scalars())
+        return found, int(self._c.execute(count).scalar_one())
 
     def counts(self) -> dict[str, int]:
         """Number of candidates by the state of their newest version."""

@@ -47,6 +47,18 @@ class Operations:
         last = rows[page.limit - 1] if len(rows) > page.limit else None
         return items, None if last is None else f"{last.created}.{last.id}"
 
+    def newest(self, limit: int) -> list[OperationRow]:
+        """The operations made last, newest first."""
+        query = sa.select(OPERATION).where(_O.ws == self._ws)
+        rows = self._c.execute(query.order_by(_O.created.desc(), _O.id.desc()).limit(limit))
+        return [_row(r) for r in rows]
+
+    def newest_receipts(self, limit: int) -> list[Receipt]:
+        """The receipts made last, newest first."""
+        query = sa.select(_R.document).where(_R.ws == self._ws)
+        found = self._c.execute(query.order_by(_R.seq.desc()).limit(limit)).scalars()
+        return [Receipt.model_validate_json(bytes(r)) for r in found]
+
     def counts(self) -> dict[str, int]:
         """Number of operations by state."""
         rows = self._c.execute(

@@ -15,6 +15,6 @@ def open_ui(root: Path, store: str | None, reviewer: str | None) -> int:
 
 def main() -> None:
     """Entry point; ends the process with the contract's exit status."""
-    from core.commands import main as run
+    from core.commands.entry import main as run
 
     sys.exit(run(open_ui))

@@ -206,6 +206,29 @@ def _append(
     return version
 
 
+_UNDO_DEPTH = 50
+
+
+def undo_last(desk: Desk) -> CandidateVersion:
+    """Reopen the version this reviewer decided last and that still stands so.
+
+    Raises Refused `undo.nothing`, `undo.promoted`; what others decided is left alone.
+    """
+    with desk.store.read() as view:
+        recent = view.candidates.last_decisions(_UNDO_DEPTH)
+    for version in recent:
+        mine = version.decision and version.decision.actor.reviewer == desk.actor.reviewer
+        if not mine or version.version != version.newest:
+            continue
+        try:
+            return reopen(desk, CandidateRef(version.id, version.version))
+        except Refused as err:
+            if err.code != "candidate.in-promotion":
+                raise
+            raise Refused("undo.promoted", f"{version.id}@{version.version} is promoted.") from err
+    raise Refused("undo.nothing")
+
+
 def edit(desk: Desk, ref: CandidateRef, text: str) -> CandidateVersion:
     """Append an edited version, pending again, vouched for by the reviewer.
 

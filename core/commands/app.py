@@ -5,15 +5,14 @@ from __future__ import annotations
 import json
 import os
 import sys
-from collections.abc import Callable, Sequence
 from contextvars import ContextVar
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import typer
 from typer.exceptions import TyperException
 
+from core.commands.entry import OpenUi, Options
 from core.safe_text import visible
 from schemas.errors import MemdeskError, Unusable
 from schemas.reasons import Exit
@@ -22,14 +21,6 @@ if TYPE_CHECKING:
     from pydantic import BaseModel
 
     from core.ports import Desk
-
-OpenUi = Callable[[Path, str | None, str | None], int]
-"""Opens the screen on a workspace: root, store URL, reviewer; answers an exit status."""
-
-_FLAGS = ("--json", "--debug")
-_VALUES = ("--workspace", "--store", "--reviewer")
-_TEXT_OPTIONS = ("--text", "--reason", "--filter", "--key")
-"""Options whose value may look like a global option and is left alone."""
 
 app = typer.Typer(
     name="memdesk",
@@ -41,47 +32,7 @@ app = typer.Typer(
 )
 
 
-@dataclass(slots=True)
-class Options:
-    """Global options of one call."""
-
-    workspace: Path | None = None
-    store: str | None = None
-    reviewer: str | None = None
-    json: bool = False
-    debug: bool = False
-    open_ui: OpenUi | None = None
-    opened: list[Desk] = field(default_factory=list)
-    """Desks to close when the call ends."""
-
-
 _CURRENT: ContextVar[Options] = ContextVar("options")
-
-
-def hoist(argv: Sequence[str]) -> list[str]:
-    """Global options moved before the command, where click expects them."""
-    front: list[str] = []
-    rest: list[str] = []
-    i, args = 0, list(argv)
-    while i < len(args):
-        arg = args[i]
-        name = arg.split("=", 1)[0]
-        if arg == "--":
-            rest += args[i:]
-            break
-        if arg in _TEXT_OPTIONS and i + 1 < len(args):
-            rest += args[i : i + 2]
-            i += 2
-        elif arg in _FLAGS or (name in _VALUES and "=" in arg):
-            front.append(arg)
-            i += 1
-        elif arg in _VALUES:
-            front += args[i : i + 2]
-            i += 2
-        else:
-            rest.append(arg)
-            i += 1
-    return front + rest
 
 
 @app.callback(invoke_without_command=True)
@@ -104,9 +55,9 @@ def root(
         print(f"memdesk {installed('memdesk')}")
         raise typer.Exit(0)
     if ctx.invoked_subcommand is None:
-        from core import desk
+        from core.workspace import locate
 
-        root_ = desk.locate(workspace)
+        root_ = locate(workspace)
         if given.open_ui is None:
             raise typer.BadParameter("A command is needed here.")
         raise typer.Exit(given.open_ui(root_, store, reviewer))
@@ -120,10 +71,11 @@ def options() -> Options:
 def desk_() -> Desk:
     """The desk the call names. Raises Unusable as `core.desk.open_` does."""
     from core import desk
+    from core.workspace import locate
     from schemas.common import Door
 
     given = options()
-    root_ = desk.locate(given.workspace)
+    root_ = locate(given.workspace)
     who = desk.actor(Door.COMMAND, given.reviewer, root_)
     opened = desk.open_(root_, who, store_url=given.store)
     given.opened.append(opened)
@@ -169,19 +121,18 @@ def progress(path: str, read: int, size: int) -> None:
 # errors
 
 
-def main(open_ui: OpenUi, argv: Sequence[str] | None = None) -> int:
-    """Run one call; every error ends as a line with a code, never as a traceback."""
+def run(open_ui: OpenUi, front: list[str], rest: list[str]) -> int:
+    """Run one call with its global options in front; errors become statuses and lines."""
     import core.commands.candidates
     import core.commands.evidence
     import core.commands.promotion
     import core.commands.whole  # noqa: F401
 
     given = Options(open_ui=open_ui)
-    args = hoist(sys.argv[1:] if argv is None else argv)
-    given.json, given.debug = "--json" in args, "--debug" in args
+    given.json, given.debug = "--json" in front, "--debug" in front
     token = _CURRENT.set(given)
     try:
-        status = app(args=args, prog_name="memdesk", standalone_mode=False)
+        status = app(args=front + rest, prog_name="memdesk", standalone_mode=False)
         sys.stdout.flush()
         return int(status or 0)
     except MemdeskError as err:

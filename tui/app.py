@@ -1,0 +1,355 @@
+"""The desk: its frame, its panes, the store opened after the first frame (terminal.md, rule 5)."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from pathlib import Path
+from typing import TYPE_CHECKING, ClassVar
+
+from textual import work
+from textual.app import App
+from textual.binding import BindingType
+from textual.containers import Container
+
+from schemas.errors import MemdeskError
+from tui import keys
+from tui.messages import Changed, Explain, Hints, OpenPreview
+from tui.panes.candidates import CandidatesPane
+from tui.theme import DARK, LIGHT, glyphs
+from tui.widgets.bar import Bar
+from tui.widgets.lines import Row
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from textual.app import ComposeResult, SystemCommand
+    from textual.screen import Screen
+
+    from tui.client import Client, Counts
+    from tui.panes.base import Pane
+
+_NAMES = {
+    1: "Candidates",
+    2: "Promotion",
+    3: "Context",
+    4: "Compaction",
+    5: "Sources",
+    6: "Outputs",
+    7: "Evidence",
+    0: "Status",
+}
+_POLL_S = 1.0
+_COPY_LIMIT = 74_000
+
+
+class DeskApp(App[int]):
+    """The app. `client` is None until the store is open."""
+
+    CSS_PATH = "memdesk.tcss"
+    TITLE = "memdesk"
+    BINDINGS: ClassVar[list[BindingType]] = list(keys.bindings("desk"))
+    HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (100, "-wide")]  # noqa: RUF012
+    ENABLE_COMMAND_PALETTE = True
+
+    def __init__(self, root: Path, store: str | None = None, reviewer: str | None = None) -> None:
+        super().__init__()
+        self._root, self._store, self._reviewer = root, store, reviewer
+        self.client: Client | None = None
+        self.active = 1
+        self._counts: Counts | None = None
+        self._mark = -1
+        self._stop = threading.Event()
+        self.register_theme(DARK)
+        self.register_theme(LIGHT)
+        self.theme = "memdesk-dark"
+
+    # the frame
+
+    def compose(self) -> ComposeResult:
+        """Tabs, the first pane, the two bottom rows; other panes come when first shown."""
+        yield Row(id="tabs")
+        with Container(id="panes"):
+            yield CandidatesPane()
+        yield Bar()
+
+    def on_mount(self) -> None:
+        """Paint, then open the store."""
+        self._tabs()
+        self.query_one(Bar).say("opening the store …", "muted")
+        self.pane.focus_list()
+        self.call_after_refresh(self._open)
+
+    @property
+    def pane(self) -> Pane:
+        """The pane in front."""
+        found: Pane = self.query_one(f"#pane-{self.active}")  # type: ignore[assignment]
+        return found
+
+    @work(exclusive=True, group="open")
+    async def _open(self) -> None:
+        try:
+            client = await asyncio.to_thread(self._make_client)
+        except MemdeskError as err:
+            self.exit(int(err.exit), message=f"{err.code}: {err.message}\n  {err.remedy}")
+            return
+        self.client = client
+        if keymap := client.keymap():
+            self.set_keymap(keymap)
+        bar, dot = self.query_one(Bar), f" {glyphs().dot} "
+        where = [client.name, client.branch, client.reviewer.partition(" <")[0]]
+        bar.place(dot.join(w for w in where if w))
+        for operation, outcome in client.recovered:
+            bar.say(f"finished after an interruption: {operation[:11]} {outcome}", "warn")
+        if not client.recovered:
+            bar.say("")
+        for pane in self._panes():
+            pane.opened()
+        self._follow()
+        self.set_interval(_POLL_S, self._poll)
+        self.post_message(Changed())
+
+    def _make_client(self) -> Client:
+        from tui.client import Client
+
+        return Client(self._root, self._store, self._reviewer)
+
+    def _panes(self) -> list[Pane]:
+        from tui.panes.base import Pane
+
+        return list(self.query(Pane))
+
+    def _tabs(self) -> None:
+        counts, wide = self._counts, self.size.width >= 100
+        shown = {
+            1: counts.candidates.get("pending", 0) if counts else None,
+            2: counts.candidates.get("accepted", 0) if counts else None,
+        }
+        parts: list[tuple[str, str]] = []
+        for number, name in _NAMES.items():
+            count = shown.get(number)
+            label = f"{number}" if not wide and number in (6, 7, 0) else f"{number} {name}"
+            label += f" {count:,}" if count is not None else ""
+            front = number == self.active
+            text = f"[{label}]" if front else f" {label} "
+            parts.append((text + (" " if wide else ""), "accent" if front else "text"))
+        self.query_one("#tabs", Row).show(parts)
+        waiting = shown[1]
+        self.title = f"memdesk {waiting}" if waiting else "memdesk"
+
+    def on_resize(self) -> None:
+        """Labels depend on the width."""
+        if self.query("#tabs"):
+            self._tabs()
+
+    # following the store
+
+    @work(thread=True, group="follow")
+    def _follow(self) -> None:
+        if self.client is not None:
+            self.client.follow(self._stop, self._hint)
+
+    def _hint(self) -> None:
+        self.post_message(Changed())
+
+    @work(exclusive=True, group="poll")
+    async def _poll(self) -> None:
+        client = self.client
+        if client is None:
+            return
+        try:
+            mark = await asyncio.to_thread(client.change_mark)
+        except MemdeskError as err:
+            self.query_one(Bar).say(f"{err.code}: {err.message} {err.remedy}", "bad")
+            return
+        if mark != self._mark:
+            self._mark = mark
+            self.post_message(Changed())
+
+    @work(exclusive=True, group="changed")
+    async def on_changed(self, event: Changed) -> None:
+        """The store or the workspace changed: counts, and the pane in front."""
+        event.stop()
+        client = self.client
+        if client is None:
+            return
+        try:
+            self._counts = await asyncio.to_thread(client.counts)
+        except MemdeskError as err:
+            self.query_one(Bar).say(f"{err.code}: {err.message} {err.remedy}", "bad")
+            return
+        self._tabs()
+        self.pane.store_changed()
+        self.post_message(Hints())
+
+    def on_hints(self, event: Hints) -> None:
+        """Show the keys valid now."""
+        event.stop()
+        self.query_one(Bar).keys(self.pane.hints())
+
+    # panes
+
+    def _make(self, number: int) -> Pane:
+        if number == 2:
+            from tui.panes.promotion import PromotionPane
+
+            return PromotionPane()
+        if number == 0:
+            from tui.panes.status import StatusPane
+
+            return StatusPane()
+        from tui.panes.later import LaterPane
+
+        return LaterPane(number)
+
+    async def show_pane(self, number: int) -> Pane:
+        """Bring a pane to the front, making it when it is first shown."""
+        if number != self.active:
+            self.query_one(Bar).release()
+        if not self.query(f"#pane-{number}"):
+            made = self._make(number)
+            await self.query_one("#panes").mount(made)
+            if self.client is not None:
+                made.opened()
+        self.active = number
+        for pane in self._panes():
+            pane.display = pane.number == number
+        self._tabs()
+        self.pane.focus_list()
+        self.pane.shown()
+        self.post_message(Hints())
+        return self.pane
+
+    async def action_pane_1(self) -> None:
+        """Candidates."""
+        await self.show_pane(1)
+
+    async def action_pane_2(self) -> None:
+        """Promotion."""
+        await self.show_pane(2)
+
+    async def action_pane_3(self) -> None:
+        """Context."""
+        await self.show_pane(3)
+
+    async def action_pane_4(self) -> None:
+        """Compaction."""
+        await self.show_pane(4)
+
+    async def action_pane_5(self) -> None:
+        """Sources."""
+        await self.show_pane(5)
+
+    async def action_pane_6(self) -> None:
+        """Outputs."""
+        await self.show_pane(6)
+
+    async def action_pane_7(self) -> None:
+        """Evidence."""
+        await self.show_pane(7)
+
+    async def action_pane_0(self) -> None:
+        """Status."""
+        await self.show_pane(0)
+
+    async def on_open_preview(self, event: OpenPreview) -> None:
+        """Go to the promotion pane with a preview."""
+        from tui.panes.promotion import PromotionPane
+
+        event.stop()
+        pane = await self.show_pane(2)
+        if isinstance(pane, PromotionPane):
+            pane.open_preview(event.candidate, event.version)
+
+    # help, codes, copy
+
+    def action_help(self) -> None:
+        """Keys of the pane in front."""
+        from tui.panes.overlay import Overlay
+        from tui.widgets.document import Line
+
+        lines: list[Line] = []
+        own = _NAMES[self.active].lower()
+        for pane in (own, "list", "desk"):
+            actions = keys.of(pane)
+            if not actions or (pane == "list" and self.active not in (1, 2)):
+                continue
+            lines.append(Line([(f" {pane}", "accent")]))
+            for a in actions:
+                shown = " ".join(keys.shown(k) for k in a.keys.split(","))
+                lines.append(Line([(f"   {shown:<16}", "owner"), (a.help, "text")], indent=19))
+            lines.append(Line())
+        lines.append(Line([(" ctrl+p opens the command palette: every action by name.", "muted")]))
+        self.push_screen(Overlay(f"Help: {_NAMES[self.active]}", lines))
+
+    def on_explain(self, event: Explain) -> None:
+        """Meaning and remedy of codes."""
+        from tui.panes.overlay import Overlay
+        from tui.widgets.document import Line
+
+        event.stop()
+        lines: list[Line] = []
+        for code in event.codes:
+            found = self.client.reason(code) if self.client else None
+            if found is not None:
+                lines += [
+                    Line([(f" {code}", "warn")]),
+                    Line([(f"   {found.meaning}", "text")], indent=3),
+                    Line([(f"   {found.remedy}", "good")], indent=3),
+                    Line(),
+                ]
+        self.push_screen(Overlay("Why", lines))
+
+    def get_system_commands(self, screen: Screen[object]) -> Iterable[SystemCommand]:
+        """Every action of the pane in front, by name."""
+        from textual.app import SystemCommand
+
+        own = _NAMES[self.active].lower()
+        for pane in (own, "list", "desk"):
+            for a in keys.of(pane):
+                target = self if pane == "desk" else self.pane
+                run = getattr(target, f"action_{a.name}", None)
+                if run is not None:
+                    yield SystemCommand(
+                        f"{own if pane == 'list' else pane}: {a.label}", a.help, run
+                    )
+        yield SystemCommand(
+            "theme: dark", "Dark colours.", lambda: setattr(self, "theme", DARK.name)
+        )
+        yield SystemCommand(
+            "theme: light", "Light colours.", lambda: setattr(self, "theme", LIGHT.name)
+        )
+
+    def copy(self, text: str) -> None:
+        """Copy through the terminal (OSC 52) and say so."""
+        if len(text.encode()) > _COPY_LIMIT:
+            self.query_one(Bar).say("not copied: too long for a terminal's clipboard", "warn")
+            return
+        self.copy_to_clipboard(text)
+        self.query_one(Bar).say(
+            f"copied {text[:40]}{'…' if len(text) > 40 else ''} by OSC 52", "good"
+        )
+
+    async def action_quit(self) -> None:
+        """Leave; the store is closed on the way out."""
+        self._stop.set()
+        self.exit(0)
+
+    def on_unmount(self) -> None:
+        """Close what was opened."""
+        self._stop.set()
+        if self.client is not None:
+            self.client.close()
+
+
+def run(root: Path, store: str | None, reviewer: str | None) -> int:
+    """Run the desk; answers an exit status."""
+    import sys
+
+    if not (sys.stdin.isatty() and sys.stdout.isatty()):
+        text = "The desk needs a terminal. `memdesk --help` lists the commands that need none."
+        print(text, file=sys.stderr)
+        return 2
+    app = DeskApp(root, store, reviewer)
+    status = app.run()
+    return int(status or app.return_code or 0)

@@ -1,0 +1,210 @@
+"""What the panes ask of core, in plain calls that run in a worker thread and answer contracts.
+
+Imported only after the first frame: this module's imports pay for the store.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import core.promotion  # noqa: F401  (registers the handlers)
+from core import desk as desks
+from core import status as whole
+from core import textdiff
+from core.candidates import editor, review
+from core.candidates.review import CandidateRef
+from core.evidence import lookup
+from core.follow import follow
+from core.operations import confirm
+from core.promotion import preview
+from core.workspace import branch
+from schemas.candidates import CandidateRow, CandidateVersion, Verdict
+from schemas.common import Door
+from schemas.evidence import Event
+from schemas.operations import OperationRow, Receipt
+from schemas.promotion import Preview
+from schemas.reasons import REASONS, Reason
+from schemas.status import Status
+from schemas.storage import CandidateFilter
+from tui.widgets.rows import PAGE
+
+SHOWN = 1_000
+"""Writes and receipts shown at once; more are counted, `memdesk promotion list` pages them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Counts:
+    """What the tabs and summaries count."""
+
+    candidates: dict[str, int]
+    operations: dict[str, int]
+    receipts: int
+    beliefs: int
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """A list's shape: every PAGE-th key, its length, its first page."""
+
+    anchors: Sequence[int]
+    total: int
+    first: Sequence[CandidateRow]
+
+
+@dataclass(frozen=True, slots=True)
+class Detail:
+    """One candidate with all a reviewer looks at."""
+
+    version: CandidateVersion
+    versions: Sequence[CandidateVersion]
+    around: Sequence[Event]
+    """The first source's event between its neighbours."""
+    change: textdiff.TextDiff | None
+    """From the version last decided to the newest, when there is one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """A preview with the diffs of its targets."""
+
+    preview: Preview
+    diffs: Sequence[tuple[str, textdiff.TextDiff, bool]]
+    """Per target: path, diff, whether it is derived from another."""
+
+
+class Client:
+    """A desk opened for the screen. Every method may be called from any thread."""
+
+    def __init__(self, root: Path, store: str | None, reviewer: str | None) -> None:
+        who = desks.actor(Door.TUI, reviewer, root)
+        self.desk = desks.open_(root, who, store_url=store)
+        self.recovered = confirm.recover(self.desk)
+        self.reviewer = who.reviewer
+        self.name = self.desk.workspace.root.name
+        self.branch = branch(self.desk.workspace.root)
+
+    def close(self) -> None:
+        """Close the store."""
+        self.desk.store.close()
+
+    def now(self) -> int:
+        """The desk's clock."""
+        return self.desk.clock()
+
+    def keymap(self) -> dict[str, str]:
+        """Remapped keys by action id."""
+        return dict(self.desk.policy.desk.keys)
+
+    def change_mark(self) -> int:
+        """Moves when another process commits."""
+        return self.desk.store.change_mark()
+
+    def follow(self, stop: threading.Event, changed: Callable[[], None]) -> None:
+        """Call `changed` when files of the workspace change, until `stop`."""
+        follow(self.desk.workspace.root, stop, changed)
+
+    def counts(self) -> Counts:
+        """Everything the frame counts."""
+        with self.desk.store.read() as view:
+            return Counts(
+                view.candidates.counts(),
+                view.operations.counts(),
+                view.operations.receipt_count(),
+                sum(view.promotion.counts().values()),
+            )
+
+    def status(self) -> Status:
+        """The whole at a glance."""
+        return whole.status(self.desk)
+
+    # candidates
+
+    def first(self, wanted: CandidateFilter) -> Sequence[CandidateRow]:
+        """The first page of a list, before its length is known."""
+        with self.desk.store.read() as view:
+            return view.candidates.window(wanted, 0, PAGE)
+
+    def result(self, wanted: CandidateFilter) -> Result:
+        """A list's shape and first page."""
+        with self.desk.store.read() as view:
+            anchors, total = view.candidates.anchors(wanted, PAGE)
+            return Result(anchors, total, view.candidates.window(wanted, 0, PAGE))
+
+    def window(self, wanted: CandidateFilter, start: int) -> Sequence[CandidateRow]:
+        """One page from a key on."""
+        with self.desk.store.read() as view:
+            return view.candidates.window(wanted, start, PAGE)
+
+    def row(self, id_: str) -> CandidateRow | None:
+        """One row as it is now."""
+        with self.desk.store.read() as view:
+            return view.candidates.row(id_)
+
+    def detail(self, id_: str, version: int) -> Detail:
+        """Everything about one version."""
+        ref = CandidateRef(id_, version)
+        shown = review.show(self.desk, ref)
+        with self.desk.store.read() as view:
+            versions = view.candidates.versions(id_)
+        around = lookup.surroundings(self.desk, shown.sources[0].event) if shown.sources else []
+        decided = [v for v in versions if v.decision and v.version < version]
+        change = review.diff(self.desk, id_, decided[-1].version, version) if decided else None
+        return Detail(shown, versions, around, change)
+
+    def decide(
+        self, id_: str, version: int, verdict: Verdict, reason: str, acknowledged: Sequence[str]
+    ) -> CandidateVersion:
+        """Record one decision on exactly this version."""
+        ref = CandidateRef(id_, version)
+        return review.decide(self.desk, ref, verdict, reason=reason, acknowledged=acknowledged)
+
+    def undo(self) -> CandidateVersion:
+        """Reopen the version this reviewer decided last."""
+        return review.undo_last(self.desk)
+
+    def edit(self, id_: str, version: int, text: str) -> CandidateVersion:
+        """Append an edited version."""
+        return review.edit(self.desk, CandidateRef(id_, version), text)
+
+    def in_editor(self, text: str) -> str:
+        """A statement through the reviewer's editor; the screen must be suspended."""
+        return editor.edit(self.desk, text)
+
+    # promotion
+
+    def preview(self, id_: str, version: int, consumer: str) -> Shown:
+        """Build the preview of a version."""
+        built = preview.build(self.desk, CandidateRef(id_, version), consumer)
+        return self.shown(built)
+
+    def check(self, operation_id: str) -> Preview:
+        """A preview as things stand now."""
+        return preview.show(self.desk, operation_id)
+
+    def shown(self, built: Preview) -> Shown:
+        """A preview with the diffs of its targets; none when its bytes moved on."""
+        targets = preview.targets(self.desk, built.operation_id)
+        diffs = [(t.path, textdiff.compare(t.before, t.after), t.derived) for t in targets]
+        return Shown(built, diffs)
+
+    def confirm(self, operation_id: str) -> Receipt:
+        """Write exactly what was previewed."""
+        return confirm.confirm(self.desk, operation_id)
+
+    def operations(self) -> Sequence[OperationRow]:
+        """Writes, newest first, as far as they are shown."""
+        with self.desk.store.read() as view:
+            return view.operations.newest(SHOWN)
+
+    def receipts(self) -> Sequence[Receipt]:
+        """Receipts, newest first, as far as they are shown."""
+        with self.desk.store.read() as view:
+            return view.operations.newest_receipts(SHOWN)
+
+    @staticmethod
+    def reason(code: str) -> Reason | None:
+        """What a code means."""
+        return REASONS.get(code)

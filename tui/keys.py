@@ -1,0 +1,151 @@
+"""Keys as data: one table of named actions; footer, help, palette and remapping come from it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from textual.binding import Binding
+
+
+@dataclass(frozen=True, slots=True)
+class Action:
+    """A named action: where it works, its default keys, what it does."""
+
+    id: str
+    pane: str
+    keys: str
+    label: str
+    help: str
+
+    @property
+    def name(self) -> str:
+        """The Textual action it runs."""
+        return self.id.partition(".")[2].replace("-", "_")
+
+
+ACTIONS: tuple[Action, ...] = (
+    Action("desk.pane-1", "desk", "1", "candidates", "Candidates: what waits for a decision."),
+    Action("desk.pane-2", "desk", "2", "promotion", "Promotion: exact previews and receipts."),
+    Action("desk.pane-3", "desk", "3", "context", "Context: what an agent is given."),
+    Action("desk.pane-4", "desk", "4", "compaction", "Compaction: what a host cut."),
+    Action("desk.pane-5", "desk", "5", "sources", "Sources: what may be read again."),
+    Action("desk.pane-6", "desk", "6", "outputs", "Outputs: what agents wrote."),
+    Action("desk.pane-7", "desk", "7", "evidence", "Evidence: what was said and done."),
+    Action("desk.pane-0", "desk", "0", "status", "Status: the whole at a glance."),
+    Action("desk.help", "desk", "question_mark", "help", "Help for this pane."),
+    Action("desk.quit", "desk", "q", "quit", "Leave the desk."),
+    Action("list.down", "list", "j,down", "down", "Next row."),
+    Action("list.up", "list", "k,up", "up", "Previous row."),
+    Action("list.top", "list", "g,home", "top", "First row."),
+    Action("list.bottom", "list", "G,end", "bottom", "Last row."),
+    Action("list.page-down", "list", "ctrl+d,pagedown", "page", "A page down."),
+    Action("list.page-up", "list", "ctrl+u,pageup", "page", "A page up."),
+    Action("list.switch", "list", "tab", "list/detail", "Between list and detail."),
+    Action("list.detail-down", "list", "J", "scroll", "Scroll the detail down from the list."),
+    Action("list.detail-up", "list", "K", "scroll", "Scroll the detail up from the list."),
+    Action("list.filter", "list", "slash", "filter", "Filter by words; esc clears it."),
+    Action("list.states", "list", "f", "by state", "Show another state."),
+    Action("list.why", "list", "enter", "why", "Meaning and remedy of the codes shown."),
+    Action("list.copy-id", "list", "y", "copy id", "Copy the id."),
+    Action("list.copy-text", "list", "Y", "copy text", "Copy the statement."),
+    Action(
+        "candidates.accept",
+        "candidates",
+        "a",
+        "accept",
+        "Accept this exact version; writes no memory.",
+    ),
+    Action(
+        "candidates.accept-preview",
+        "candidates",
+        "A",
+        "accept+preview",
+        "Accept, then open the preview.",
+    ),
+    Action("candidates.reject", "candidates", "r", "reject", "Reject this exact version."),
+    Action("candidates.defer", "candidates", "d", "defer", "Put it off."),
+    Action("candidates.edit", "candidates", "e", "edit", "Edit as a new version in $EDITOR."),
+    Action(
+        "candidates.preview",
+        "candidates",
+        "p",
+        "preview",
+        "Preview the promotion of an accepted version.",
+    ),
+    Action(
+        "candidates.undo",
+        "candidates",
+        "u",
+        "undo",
+        "Undo your last decision: a new pending version.",
+    ),
+    Action(
+        "candidates.tab-next",
+        "candidates",
+        "right_square_bracket",
+        "tab",
+        "Next tab of the detail.",
+    ),
+    Action(
+        "candidates.tab-back",
+        "candidates",
+        "left_square_bracket",
+        "tab",
+        "Previous tab of the detail.",
+    ),
+    Action(
+        "promotion.preview",
+        "promotion",
+        "p",
+        "preview",
+        "Preview the row, or preview again what is stale.",
+    ),
+    Action(
+        "promotion.next-unseen",
+        "promotion",
+        "space",
+        "next unseen",
+        "Show the next change not yet seen.",
+    ),
+    Action(
+        "promotion.arm",
+        "promotion",
+        "c",
+        "arm",
+        "Arm the write; enter confirms, any other key disarms.",
+    ),
+    Action("promotion.fold", "promotion", "z", "unfold", "Fold or unfold derived files."),
+    Action(
+        "promotion.tab-next",
+        "promotion",
+        "right_square_bracket",
+        "tab",
+        "Next list: to promote, writes, receipts.",
+    ),
+    Action("promotion.tab-back", "promotion", "left_square_bracket", "tab", "Previous list."),
+    Action("promotion.back", "promotion", "escape", "back", "Back to the list."),
+)
+
+SHOWN = {
+    "question_mark": "?",
+    "slash": "/",
+    "right_square_bracket": "]",
+    "left_square_bracket": "[",
+    "escape": "esc",
+}
+
+
+def of(pane: str) -> list[Action]:
+    """The actions of one pane."""
+    return [a for a in ACTIONS if a.pane == pane]
+
+
+def bindings(pane: str) -> list[Binding]:
+    """Textual bindings of a pane's actions; each can be remapped under its id."""
+    return [Binding(a.keys, a.name, a.label, show=False, id=a.id) for a in of(pane)]
+
+
+def shown(keys: str) -> str:
+    """A key as people read it."""
+    first = keys.split(",")[0]
+    return SHOWN.get(first, first)

@@ -1,0 +1,73 @@
+"""What every pane is: a summary row, a place in the frame, hints for the bar, safe calls to core."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from typing import TYPE_CHECKING, TypeVar, cast
+
+from textual.containers import Vertical
+
+from schemas.errors import MemdeskError
+from tui.messages import Explain
+from tui.widgets.bar import Bar
+
+if TYPE_CHECKING:
+    from tui.app import DeskApp
+    from tui.client import Client
+
+T = TypeVar("T")
+
+
+class Pane(Vertical):
+    """One pane of the desk. Subclasses compose, load when the store is open, and give hints."""
+
+    number = 0
+
+    @property
+    def desk_app(self) -> DeskApp:
+        """The app, typed."""
+        return cast("DeskApp", self.app)
+
+    @property
+    def bar(self) -> Bar:
+        """The two bottom rows."""
+        return self.app.query_one(Bar)
+
+    @property
+    def client(self) -> Client | None:
+        """Core, once the store is open."""
+        return self.desk_app.client
+
+    def hints(self) -> list[tuple[str, str]]:
+        """Keys valid now, most needed first."""
+        return []
+
+    def focus_list(self) -> None:
+        """Put the focus where keys belong first."""
+
+    def opened(self) -> None:
+        """The store is open: load."""
+
+    def shown(self) -> None:
+        """The pane came to the front."""
+
+    def store_changed(self) -> None:
+        """Something in the store or the workspace may be another now."""
+
+    async def ask(self, call: Callable[[], T]) -> T | None:
+        """Run a call to core off the event loop; a refusal becomes a line with its code."""
+        try:
+            return await asyncio.to_thread(call)
+        except MemdeskError as err:
+            self.refused(err)
+            return None
+
+    def refused(self, err: MemdeskError) -> None:
+        """Say a refusal where everything is said: on the last row but one."""
+        self.bar.say(f"{err.code}: {err.message} {err.remedy}", "warn")
+
+    def explain(self, codes: list[str]) -> None:
+        """Open meaning and remedy of codes."""
+        if codes:
+            self.post_message(Explain(codes))

@@ -1,0 +1,167 @@
+"""How a candidate is written out: evidence in its surroundings, what changed, its history."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from core.textdiff import words
+from tui.theme import STATE_ROLE, Glyphs
+from tui.widgets.document import Line
+from tui.widgets.text import age, exact, header, name_of, short
+
+if TYPE_CHECKING:
+    from schemas.candidates import CandidateVersion, Related, Source
+    from schemas.evidence import Event
+    from tui.client import Detail
+
+_AROUND = 1_500
+_NEAR = 600
+
+
+def evidence(d: Detail, now: int, g: Glyphs, width: int) -> list[Line]:
+    """Statement, hazards, conflicts, and the source between its neighbours."""
+    v, dot = d.version, f" {g.dot} "
+    facts = [v.kind.value, v.key, v.scope, v.classification.value, f"{age(v.created, now)} ago"]
+    lines = [
+        Line([(" " + v.statement, "owner")], indent=1),
+        Line([(" " + dot.join([*facts, f"found as {v.method}"]), "muted")], indent=1),
+        Line(),
+    ]
+    for h in v.hazards:
+        gate = "blocks acceptance" if h.gate.value == "block" else "must be acknowledged"
+        lines.append(Line([(f" # {h.code}", "bad"), (f"  {gate}; enter says why", "muted")]))
+    for related in v.conflicts:
+        lines += _conflict(v, related, g)
+    for related in v.duplicates:
+        text = f" = {related.code}   {related.layer} {short(related.ref)}"
+        lines.append(Line([(text, "warn")], indent=3))
+    if v.hazards or v.conflicts or v.duplicates:
+        lines.append(Line())
+    for n, source in enumerate(v.sources):
+        lines += _source(source, n + 1, len(v.sources), now, g, width)
+        if n == 0:
+            lines += _surroundings(source, d.around, g)
+        else:
+            lines.append(Line([(f" {g.quote} ", "accent"), (source.quote, "owner")], indent=3))
+    return lines
+
+
+def _conflict(v: CandidateVersion, related: Related, g: Glyphs) -> list[Line]:
+    left, right = words(related.statement, v.statement)
+    where = f" ! {related.code}   {related.layer} {short(related.ref)}"
+    return [
+        Line([(where, "warn")], indent=3),
+        Line([(" - ", "del"), *marked(related.statement, left, "del", g)], indent=3),
+        Line([(" + ", "add"), *marked(v.statement, right, "add", g)], indent=3),
+    ]
+
+
+def marked(text: str, spans: list[tuple[int, int]], role: str, g: Glyphs) -> list[tuple[str, str]]:
+    """Words with their changed spans between marks, so that colour is never needed."""
+    out: list[tuple[str, str]] = []
+    at = 0
+    for start, end in spans:
+        out += [(text[at:start], "text"), (f"{g.open}{text[start:end]}{g.close}", role)]
+        at = end
+    return [*out, (text[at:], "text")]
+
+
+def _source(s: Source, n: int, total: int, now: int, g: Glyphs, width: int) -> list[Line]:
+    state = "unchanged" if s.state == "current" else s.state
+    title = f"source {n} of {total} {g.dot} {s.author}"
+    where = f" session:{s.session[:36]}#L{s.line} {g.dot} {age(s.time, now)} {g.dot} {state}"
+    role = "muted" if s.state == "current" else "bad"
+    return [header(title, "", width, g), Line([(where, role)], indent=1)]
+
+
+def _surroundings(source: Source, around: Sequence[Event], g: Glyphs) -> list[Line]:
+    lines: list[Line] = []
+    for event in around:
+        own = event.id == source.event
+        place = f"{event.line:>5} {event.author.value:<8} "
+        if own:
+            lines += _own(event, source, place, g)
+            continue
+        text = " ".join(event.text[:_NEAR].split()) or f"({event.kind.value})"
+        shown = text if len(text) < 240 else text[:240] + "…"
+        lines.append(Line([("  " + place, "muted"), (shown, "muted")], indent=17))
+    return lines
+
+
+def _own(event: Event, source: Source, place: str, g: Glyphs) -> list[Line]:
+    """The message itself: the quote between marks, at most so much of it on either side."""
+    data = event.text.encode()
+    before = data[: source.start].decode("utf-8", "replace")
+    after = data[source.end :].decode("utf-8", "replace")
+    cut_before, cut_after = before[-_AROUND:], after[:_AROUND]
+    hidden = len(before) - len(cut_before)
+    lead = f"(… {hidden:,} characters before) " if hidden else ""
+    left = len(after) - len(cut_after)
+    tail = (
+        f" (… {left:,} characters after{', the text is longer' if event.truncated else ''})"
+        if left
+        else ""
+    )
+    pieces: list[tuple[str, str]] = [
+        (lead, "muted"),
+        (cut_before, "text"),
+        (f"{g.open}{source.quote}{g.close}", "owner"),
+        (cut_after, "text"),
+        (tail, "muted"),
+    ]
+    lines: list[Line] = []
+    row: list[tuple[str, str]] = [(f" {g.quote}{place}", "accent")]
+    for text, role in pieces:
+        first, *rest = text.split("\n")
+        row.append((first, role))
+        for more in rest:
+            lines.append(Line(row, indent=17))
+            row = [(f" {g.quote}{' ' * len(place)}", "accent"), (more, role)]
+    return [*lines, Line(row, indent=17)]
+
+
+def change(d: Detail, _now: int, g: Glyphs, width: int) -> list[Line]:
+    """What changed since the version last decided."""
+    if d.change is None:
+        return [Line([(" No version was decided before this one.", "muted")])]
+    decided = [v for v in d.versions if v.decision and v.version < d.version.version][-1]
+    left, right = words(decided.statement, d.version.statement)
+    by = name_of(decided.decision.actor.reviewer) if decided.decision else "?"
+    title = f"@{decided.version} {g.arrow} @{d.version.version}"
+    return [
+        header(title, f"{decided.state.value} by {by}", width, g),
+        Line([(" - ", "del"), *marked(decided.statement, left, "del", g)], indent=3),
+        Line([(" + ", "add"), *marked(d.version.statement, right, "add", g)], indent=3),
+    ]
+
+
+def history(d: Detail, now: int, g: Glyphs, width: int) -> list[Line]:
+    """Every version, its decision, by whom, when, through which door."""
+    lines: list[Line] = []
+    for v in reversed(d.versions):
+        shown = " (shown)" if v.version == d.version.version else ""
+        state = v.state.value
+        lines.append(header(f"@{v.version}{shown}", exact(v.created), width, g))
+        lines.append(
+            Line(
+                [(f" {g.state(state)} {state}", STATE_ROLE[state]), (f"  {v.statement}", "text")],
+                indent=3,
+            )
+        )
+        if v.renews:
+            lines.append(Line([(f"   reopened from @{v.renews}", "muted")]))
+        if v.editor:
+            lines.append(Line([(f"   edited by {v.editor}", "muted")], indent=3))
+        if v.decision:
+            who = v.decision.actor
+            verdict = f"   {v.decision.verdict.value} by {who.reviewer}"
+            text = f"{verdict} {g.dot} {exact(v.decision.time)} {g.dot} {who.door.value}"
+            lines.append(Line([(text, "muted")], indent=3))
+            if who.agent:
+                lines.append(Line([(f"   decided inside {who.agent}'s process tree", "warn")]))
+            if v.decision.reason:
+                lines.append(Line([(f"   “{v.decision.reason}”", "text")], indent=3))
+            for code in v.decision.acknowledged:
+                lines.append(Line([(f"   acknowledged {code}", "muted")]))
+    return lines

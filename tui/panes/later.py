@@ -1,0 +1,92 @@
+"""Panes whose columns are not built yet: each says what will be there."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, ClassVar
+
+from textual.binding import Binding, BindingType
+
+from tui.panes.base import Pane
+from tui.widgets.document import Document, Line
+from tui.widgets.lines import Row
+
+if TYPE_CHECKING:
+    from textual.app import ComposeResult
+
+WHAT: dict[int, tuple[str, str, str]] = {
+    3: (
+        "Context",
+        "What an agent was given: each pack with what is in and out, and why not.",
+        "Nothing serves packs yet; promoted lines are in .aiwg/memory/line-memory.txt.",
+    ),
+    4: (
+        "Compaction",
+        "What a host cut from a session: rules kept, reworded and lost, with a way to put them back.",
+        "Compaction boundaries are imported already: memdesk evidence list --kind compact_boundary.",
+    ),
+    5: (
+        "Sources",
+        "Which messages may be read again, which are closed for good, and by what.",
+        "No message is admitted yet, so none can be read again.",
+    ),
+    6: (
+        "Outputs",
+        "What agents wrote in the workspace, with its lineage, registered as it appears.",
+        "The watcher is not built yet.",
+    ),
+    7: (
+        "Evidence",
+        "Sessions, messages and files as they were said, down to the byte.",
+        "For now: memdesk evidence list, memdesk evidence show session:ID#L12.",
+    ),
+}
+
+
+class LaterPane(Pane):
+    """One such pane."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("j,down", "scroll(1)", show=False),
+        Binding("k,up", "scroll(-1)", show=False),
+    ]
+
+    def __init__(self, number: int) -> None:
+        super().__init__(id=f"pane-{number}")
+        self.number = number
+
+    def compose(self) -> ComposeResult:
+        """A title and three sentences."""
+        yield Row(id="summary")
+        yield Document(id="detail")
+
+    def on_mount(self) -> None:
+        """Write them."""
+        title, what, now = WHAT[self.number]
+        self.query_one("#summary", Row).show(
+            [(f" {title}", "accent"), (" is not built yet", "muted")]
+        )
+        lines = [
+            Line(),
+            Line([(" Here will be: ", "muted"), (what, "text")], indent=1),
+            Line(),
+            Line([(" Until then: ", "muted"), (now, "text")], indent=1),
+        ]
+        self.query_one(Document).show(lines)
+
+    def action_scroll(self, rows: int) -> None:
+        """Scroll by rows."""
+        self.query_one(Document).scroll_rows(rows)
+
+    def focus_list(self) -> None:
+        """The text is what has the focus here."""
+        self.query_one(Document).focus()
+
+    def hints(self) -> list[tuple[str, str]]:
+        """Keys valid now."""
+        return [
+            ("1", "candidates"),
+            ("2", "promotion"),
+            ("0", "status"),
+            ("?", "help"),
+            ("q", "quit"),
+        ]

@@ -1,0 +1,133 @@
+"""A pane with a list and a detail: moving, switching, filtering, scrolling the one from the other."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from textual.containers import Container, Vertical
+from textual.widget import Widget
+
+from tui.messages import Hints
+from tui.panes.base import Pane
+from tui.widgets.document import Document
+from tui.widgets.lines import Row
+from tui.widgets.rows import PagedList
+
+if TYPE_CHECKING:
+    from textual.app import ComposeResult
+
+
+class ListingPane(Pane):
+    """List on the left (or above), detail beside it (or below it under 100 columns)."""
+
+    words = ""
+
+    def make_list(self) -> PagedList:
+        """The list widget."""
+        raise NotImplementedError
+
+    def compose(self) -> ComposeResult:
+        """Summary, list, detail."""
+        yield Row(id="summary")
+        with Container(id="split"):
+            with Vertical(id="left"):
+                yield self.make_list()
+            with Vertical(id="right"):
+                yield Row(id="detail-title")
+                yield Document(id="detail")
+
+    @property
+    def list(self) -> PagedList:
+        """The list."""
+        return self.query_one(PagedList)
+
+    @property
+    def detail(self) -> Document:
+        """The detail."""
+        return self.query_one("#detail", Document)
+
+    @property
+    def in_detail(self) -> bool:
+        """True when keys move in the detail."""
+        return self.app.focused is self.detail
+
+    def focus_list(self) -> None:
+        """Let keys move in the list."""
+        self.list.focus()
+
+    # moving
+
+    def action_down(self) -> None:
+        """Next row."""
+        self.detail.scroll_rows(1) if self.in_detail else self.list.move_to(self.list.cursor + 1)
+
+    def action_up(self) -> None:
+        """Previous row."""
+        self.detail.scroll_rows(-1) if self.in_detail else self.list.move_to(self.list.cursor - 1)
+
+    def action_top(self) -> None:
+        """First row."""
+        self.detail.jump(0) if self.in_detail else self.list.move_to(0)
+
+    def action_bottom(self) -> None:
+        """Last row."""
+        if self.in_detail:
+            self.detail.jump(self.detail.virtual_size.height)
+        else:
+            self.list.move_to(self.list.total - 1)
+
+    def action_page_down(self) -> None:
+        """A page down."""
+        self._page(1)
+
+    def action_page_up(self) -> None:
+        """A page up."""
+        self._page(-1)
+
+    def _page(self, direction: int) -> None:
+        if self.in_detail:
+            self.detail.scroll_rows(direction * max(1, self.detail.size.height - 1))
+        else:
+            self.list.move_to(self.list.cursor + direction * self.list.page_rows())
+
+    def action_switch(self) -> None:
+        """Between list and detail."""
+        (self.list if self.in_detail else self.detail).focus()
+        self.post_message(Hints())
+
+    def action_detail_down(self) -> None:
+        """Scroll the detail from the list."""
+        self.detail.scroll_rows(3)
+
+    def action_detail_up(self) -> None:
+        """Scroll the detail from the list."""
+        self.detail.scroll_rows(-3)
+
+    # filter
+
+    async def action_filter(self) -> None:
+        """Open the filter; no letter typed in it acts as a key."""
+        from tui.widgets.filter import FilterInput
+
+        if found := self.query(FilterInput):
+            found.first().focus()
+            return
+        box = FilterInput(self.words)
+        await self.mount(box, before=self.query_one("#split", Widget))
+        box.focus()
+
+    async def filtered(self, words: str, *, close: bool) -> None:
+        """The filter holds other words."""
+        from tui.widgets.filter import FilterInput
+
+        if close:
+            self.focus_list()
+            if not words:
+                await self.query(FilterInput).remove()
+        if words != self.words:
+            self.words = words
+            self.reload()
+
+    def reload(self) -> None:
+        """Ask for the list anew."""
+        raise NotImplementedError

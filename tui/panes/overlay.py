@@ -1,0 +1,54 @@
+"""Overlays: help for the pane at hand, and the meaning of codes. Any key closes them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, ClassVar
+
+from textual.binding import Binding, BindingType
+from textual.containers import Vertical
+from textual.screen import ModalScreen
+
+from tui.widgets.document import Document, Line
+from tui.widgets.lines import Row
+
+if TYPE_CHECKING:
+    from textual.app import ComposeResult
+
+
+class Overlay(ModalScreen[None]):
+    """A titled text over the pane."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape,q,enter,question_mark", "close", show=False),
+        Binding("j,down", "scroll(1)", show=False),
+        Binding("k,up", "scroll(-1)", show=False),
+        Binding("ctrl+d,pagedown,space", "scroll(10)", show=False),
+        Binding("ctrl+u,pageup", "scroll(-10)", show=False),
+    ]
+
+    def __init__(self, title: str, lines: Sequence[Line]) -> None:
+        super().__init__()
+        self._title = title
+        self._lines = lines
+
+    def compose(self) -> ComposeResult:
+        """A box with a title row and the text."""
+        with Vertical(id="overlay"):
+            yield Row(id="overlay-title")
+            yield Document(id="overlay-text")
+
+    def on_mount(self) -> None:
+        """Write it."""
+        self.query_one(Row).show([(f" {self._title}", "accent")], [("esc closes ", "muted")])
+        document = self.query_one(Document)
+        document.show(self._lines)
+        document.focus()
+
+    def action_close(self) -> None:
+        """Close it."""
+        self.dismiss(None)
+
+    def action_scroll(self, rows: int) -> None:
+        """Scroll by rows."""
+        self.query_one(Document).scroll_rows(rows)

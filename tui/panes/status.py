@@ -1,0 +1,123 @@
+"""The status pane: every layer, backend and degraded row in one screen (spec 8.4)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, ClassVar
+
+from textual import work
+from textual.binding import Binding, BindingType
+
+from tui.panes.base import Pane
+from tui.theme import glyphs
+from tui.widgets.document import Document, Line
+from tui.widgets.lines import Row
+from tui.widgets.text import header
+
+if TYPE_CHECKING:
+    from textual.app import ComposeResult
+
+    from schemas.status import Status
+
+
+class StatusPane(Pane):
+    """The whole at a glance."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("j,down", "scroll(1)", show=False),
+        Binding("k,up", "scroll(-1)", show=False),
+    ]
+
+    def __init__(self) -> None:
+        super().__init__(id="pane-0")
+        self._found: Status | None = None
+
+    def compose(self) -> ComposeResult:
+        """A title and the document."""
+        yield Row(id="summary")
+        yield Document(id="detail")
+
+    def opened(self) -> None:
+        """The store is open."""
+        self.load()
+
+    def store_changed(self) -> None:
+        """Follow the store."""
+        if self.display:
+            self.load()
+
+    def shown(self) -> None:
+        """The pane came to the front."""
+        self.load()
+
+    @work(exclusive=True, group="status")
+    async def load(self) -> None:
+        """Ask for the status and write it."""
+        client = self.client
+        found = await self.ask(client.status) if client else None
+        if found is not None:
+            self._found = found
+            self._write()
+
+    def on_resize(self) -> None:
+        """Write it for the new width."""
+        self._write()
+
+    def _write(self) -> None:
+        s, g = self._found, glyphs()
+        if s is None:
+            return
+        width = max(20, self.query_one(Document).size.width)
+        self.query_one("#summary", Row).show(
+            [
+                (" Status", "accent"),
+                (f"  workspace {s.workspace[:8]} {g.dot} checkout {s.checkout[:8]}", "muted"),
+            ]
+        )
+        lines = [header("store", s.store.get("backend", ""), width, g)]
+        lines.append(
+            _row("ledger", f"{s.ledger.seq:,} entries {g.dot} head {s.ledger.digest[7:15]}")
+        )
+        lines.append(_row("root", s.root))
+        lines.append(_row("reviewer", s.reviewer))
+        for title, counts in (
+            ("evidence", s.evidence),
+            ("candidates", s.candidates),
+            ("operations", s.operations),
+            ("in memory", s.beliefs),
+        ):
+            lines.append(header(title, "", width, g))
+            lines += [_row(k, f"{v:,}") for k, v in sorted(counts.items())] or [
+                _row("none yet", "")
+            ]
+        lines.append(header("layers", "", width, g))
+        for name, facts in s.layers.items():
+            text = f" {g.dot} ".join(f"{k} {v}" for k, v in facts.items())
+            lines.append(_row(name, text))
+        lines.append(header("degraded", str(len(s.degraded)), width, g))
+        for d in s.degraded:
+            lines.append(Line([(f" ! {d.component}: {d.state}. {d.effect}", "warn")], indent=3))
+        if not s.degraded:
+            lines.append(Line([(f" {g.accepted} nothing", "good")]))
+        self.query_one(Document).show(lines, keep_place=True)
+
+    def action_scroll(self, rows: int) -> None:
+        """Scroll by rows."""
+        self.query_one(Document).scroll_rows(rows)
+
+    def focus_list(self) -> None:
+        """The text is what has the focus here."""
+        self.query_one(Document).focus()
+
+    def hints(self) -> list[tuple[str, str]]:
+        """Keys valid now."""
+        return [
+            ("j/k", "scroll"),
+            ("1", "candidates"),
+            ("2", "promotion"),
+            ("?", "help"),
+            ("q", "quit"),
+        ]
+
+
+def _row(name: str, value: str) -> Line:
+    return Line([(f" {name:<14}", "muted"), (value, "text")], indent=15)

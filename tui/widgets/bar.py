@@ -1,0 +1,73 @@
+"""The two bottom rows: what happened last and the keys valid now, or the one bar for every write."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from textual.strip import Strip
+from textual.widget import Widget
+
+from tui.widgets.lines import COMPONENTS, Cells, Roles, fit, justified, strip_of
+
+
+class Bar(Widget):
+    """Height 2; when it takes over, nothing above it moves."""
+
+    COMPONENT_CLASSES: ClassVar[set[str]] = COMPONENTS
+    DEFAULT_CSS = "Bar { height: 2; dock: bottom; }"
+
+    def __init__(self, *, id: str | None = None) -> None:  # noqa: A002
+        super().__init__(id=id)
+        self.roles = Roles(self)
+        self.last: Cells = ()
+        self.where: Cells = ()
+        self.hints: list[tuple[str, str]] = []
+        self._held: tuple[Cells, Cells, str | None] | None = None
+
+    def notify_style_update(self) -> None:
+        """Styles changed: take them anew."""
+        self.roles.clear()
+        super().notify_style_update()
+
+    def say(self, text: str, role: str = "text") -> None:
+        """The last thing that happened; stays until the next."""
+        self.last = [(" " + text, role)]
+        self.refresh()
+
+    def place(self, text: str) -> None:
+        """Workspace, branch and reviewer, at the right edge."""
+        self.where = [(text + " ", "muted")]
+        self.refresh()
+
+    def keys(self, hints: list[tuple[str, str]]) -> None:
+        """The keys valid now."""
+        if hints != self.hints:
+            self.hints = hints
+            self.refresh()
+
+    def hold(self, top: Cells, bottom: Cells, over: str | None = None) -> None:
+        """Take both rows for a write; `over` reverses them (armed, stale)."""
+        self._held = (top, bottom, over)
+        self.refresh()
+
+    def release(self) -> None:
+        """Give the rows back."""
+        if self._held is not None:
+            self._held = None
+            self.refresh()
+
+    def render_line(self, y: int) -> Strip:
+        """One of the two rows."""
+        width = self.size.width
+        if self._held is not None:
+            top, bottom, over = self._held
+            return strip_of(fit(top if y == 0 else bottom, width), width, self.roles, over)
+        if y == 0:
+            return strip_of(justified(self.last, self.where, width), width, self.roles)
+        cells: list[tuple[str, str]] = [(" ", "text")]
+        for key, label in self.hints:
+            piece = [(key, "accent"), (f" {label}  ", "muted")]
+            if sum(len(t) for t, _ in [*cells, *piece]) > width:
+                break
+            cells += piece
+        return strip_of(cells, width, self.roles)

@@ -1,0 +1,217 @@
+"""The one line-API base: visible rows only, strips cached, every text through the safe border."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from typing import ClassVar
+
+from rich.cells import cell_len, set_cell_size
+from rich.segment import Segment
+from rich.style import Style
+from textual.cache import LRUCache
+from textual.geometry import Region, Size
+from textual.scroll_view import ScrollView
+from textual.strip import Strip
+from textual.widget import Widget
+
+from core.safe_text import visible
+from tui.theme import ROLES
+
+Cells = Sequence[tuple[str, str]]
+"""A line as pieces of (text, role)."""
+
+_SPLIT = re.compile(r"\S+\s*|\s+")
+
+
+def safe(cells: Cells) -> list[tuple[str, str]]:
+    """The border: no piece reaches a strip but through `visible`."""
+    return [(visible(text), role) for text, role in cells if text]
+
+
+def width_of(cells: Cells) -> int:
+    """Terminal cells of a line."""
+    return sum(cell_len(text) for text, _ in cells)
+
+
+def fit(cells: Cells, width: int, ellipsis: str = "…") -> list[tuple[str, str]]:
+    """Cut a line to a width; what is cut ends in an ellipsis."""
+    shown = safe(cells)
+    if width_of(shown) <= width:
+        return shown
+    out: list[tuple[str, str]] = []
+    left = max(0, width - cell_len(ellipsis))
+    for text, role in shown:
+        size = cell_len(text)
+        if size <= left:
+            out.append((text, role))
+            left -= size
+            continue
+        out.append((set_cell_size(text, left) if left else "", role))
+        out.append((ellipsis if width > 0 else "", role))
+        break
+    return out
+
+
+def justified(left: Cells, right: Cells, width: int, fill: str = " ") -> list[tuple[str, str]]:
+    """Two lines on one row: the right one at the edge, the left one cut if it must be."""
+    end = safe(right)
+    room = max(0, width - width_of(end) - (1 if end else 0))
+    start = fit(left, room)
+    gap = max(0, width - width_of(start) - width_of(end))
+    return [*start, (fill * gap, "rule" if fill != " " else "text"), *end]
+
+
+def wrap(cells: Cells, width: int, indent: int = 0) -> list[list[tuple[str, str]]]:
+    """Break a line into rows at spaces, or anywhere when a word is wider than the row."""
+    shown = safe(cells)
+    width = max(4, width)
+    if width_of(shown) <= width:
+        return [shown]
+    indent = min(indent, width // 2)
+    rows: list[list[tuple[str, str]]] = []
+    row: list[tuple[str, str]] = []
+    used = 0
+
+    def turn() -> None:
+        nonlocal row, used
+        rows.append(row)
+        row, used = ([(" " * indent, "text")] if indent else []), indent
+
+    for text, role in shown:
+        for word in _SPLIT.findall(text):
+            bare = cell_len(word.rstrip())
+            if used + bare > width and used > indent:
+                turn()
+            while cell_len(word.rstrip()) > width - used:
+                part = _prefix(word, width - used)
+                row.append((part, role))
+                word = word[len(part) :]
+                turn()
+            if word:
+                row.append((word, role))
+                used += cell_len(word)
+    if row and width_of(row) > (indent if rows else 0):
+        rows.append(row)
+    return rows or [[]]
+
+
+def _prefix(text: str, width: int) -> str:
+    """The longest beginning that fits; at least one character."""
+    if text.isascii():
+        return text[: max(1, width)]
+    used = 0
+    for i, char in enumerate(text):
+        used += cell_len(char)
+        if used > width and i:
+            return text[:i]
+    return text
+
+
+class Roles:
+    """Role styles of a widget, from its component classes."""
+
+    def __init__(self, widget: Widget) -> None:
+        self._widget = widget
+        self._styles: dict[str, Style] = {}
+
+    def __getitem__(self, role: str) -> Style:
+        if role not in self._styles:
+            self._styles[role] = self._widget.get_component_rich_style(f"line--{role}")
+        return self._styles[role]
+
+    def clear(self) -> None:
+        """Forget styles, after a theme change."""
+        self._styles.clear()
+
+
+COMPONENTS = {f"line--{role}" for role in (*ROLES, "cursor", "armed", "stale")}
+
+
+def strip_of(cells: Cells, width: int, roles: Roles, over: str | None = None) -> Strip:
+    """A strip of exactly `width` cells; `over` reverses the whole row (the cursor, a bar)."""
+    top = roles[over] if over else None
+    segments = []
+    for text, role in safe(cells):
+        style = roles[role]
+        segments.append(Segment(text, style + top if top else style))
+    base = top if top else roles["text"]
+    return Strip(segments).adjust_cell_length(width, base).crop(0, width)
+
+
+class Row(Widget):
+    """One fixed row of cells: tabs, a summary, a header."""
+
+    COMPONENT_CLASSES: ClassVar[set[str]] = COMPONENTS
+    DEFAULT_CSS = "Row { height: 1; }"
+
+    def __init__(self, *, id: str | None = None) -> None:  # noqa: A002
+        super().__init__(id=id)
+        self._left: Cells = ()
+        self._right: Cells = ()
+        self._fill = " "
+        self.roles = Roles(self)
+
+    def show(self, left: Cells, right: Cells = (), fill: str = " ") -> None:
+        """Show these cells."""
+        self._left, self._right, self._fill = left, right, fill
+        self.refresh()
+
+    def notify_style_update(self) -> None:
+        """Styles changed: take them anew."""
+        self.roles.clear()
+        super().notify_style_update()
+
+    def render_line(self, y: int) -> Strip:
+        """The row, fitted to the width."""
+        width = self.size.width
+        return strip_of(justified(self._left, self._right, width, self._fill), width, self.roles)
+
+
+class LineView(ScrollView, can_focus=True):
+    """A scroller over `count` rows; subclasses say what row `y` is."""
+
+    COMPONENT_CLASSES: ClassVar[set[str]] = COMPONENTS
+    DEFAULT_CSS = "LineView { scrollbar-size-vertical: 1; scrollbar-size-horizontal: 0; }"
+
+    def __init__(self, *, id: str | None = None) -> None:  # noqa: A002
+        super().__init__(id=id)
+        self.roles = Roles(self)
+        self.strips: LRUCache[tuple[object, ...], Strip] = LRUCache(1024)
+
+    def notify_style_update(self) -> None:
+        """Styles changed: forget every strip."""
+        self.roles.clear()
+        self.strips.clear()
+        super().notify_style_update()
+
+    def set_count(self, count: int) -> None:
+        """Say how many rows there are."""
+        self.virtual_size = Size(self.scrollable_content_region.width, count)
+
+    def cells(self, y: int, width: int) -> tuple[Cells, str | None, object]:
+        """Row `y`: its cells, an overlay, and a key for the cache (None: don't cache)."""
+        raise NotImplementedError
+
+    def render_line(self, y: int) -> Strip:
+        """Render one visible row; `y` counts from the top of what is shown."""
+        width = self.scrollable_content_region.width
+        line, over, key = self.cells(y + self.scroll_offset.y, width)
+        if key is None:
+            return strip_of(line, width, self.roles, over)
+        full = (key, width, over)
+        strip = self.strips.get(full)
+        if strip is None:
+            strip = self.strips[full] = strip_of(line, width, self.roles, over)
+        return strip
+
+    def refresh_rows(self, rows: Iterable[int]) -> None:
+        """Repaint rows that are on screen."""
+        top, height, width = self.scroll_offset.y, self.size.height, self.size.width
+        for y in rows:
+            if top <= y < top + height:
+                self.refresh(Region(0, y - top, width, 1))
+
+    def jump(self, y: int) -> None:
+        """Scroll so that row `y` is the first one shown, without animation."""
+        self.scroll_to(y=max(0, y), animate=False, force=True, immediate=True)

@@ -1,0 +1,63 @@
+"""Shared ways of writing things: ages, times, short ids, kinds, headers."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+from tui.theme import Glyphs
+from tui.widgets.document import Line
+
+_UNITS = ((86_400, "d"), (3_600, "h"), (60, "m"), (1, "s"))
+KINDS = {
+    "project-fact": "fact",
+    "preference": "pref",
+    "operating-rule": "rule",
+}
+
+
+def age(then: int | None, now: int) -> str:
+    """How long ago, in one unit."""
+    if then is None:
+        return "-"
+    seconds = max(0, (now - then) // 1_000_000)
+    for size, unit in _UNITS:
+        if seconds >= size:
+            return f"{seconds // size}{unit}"
+    return "now"
+
+
+def exact(then: int | None) -> str:
+    """A time in full, UTC."""
+    if then is None:
+        return "no time stated"
+    return f"{datetime.fromtimestamp(then / 1_000_000, UTC):%Y-%m-%d %H:%M:%S} UTC"
+
+
+def short(id_: str, digits: int = 6) -> str:
+    """An id as lists show it."""
+    tag, _, rest = id_.partition("_")
+    return f"{tag}_{rest[:digits]}" if rest else id_[:digits]
+
+
+def kind(name: str) -> str:
+    """A kind as lists show it."""
+    return KINDS.get(name, name)
+
+
+def digest8(digest: str | None) -> str:
+    """A digest as lists show it."""
+    return digest[7:15] if digest else "new file"
+
+
+def header(title: str, right: str, width: int, glyphs: Glyphs) -> Line:
+    """A titled rule across a section."""
+    rule = glyphs.rule
+    left = f"{rule * 2} {title} "
+    end = f" {right} {rule * 2}" if right else ""
+    fill = max(1, width - len(left) - len(end))
+    return Line([(left, "rule"), (rule * fill, "rule"), (end, "rule")])
+
+
+def name_of(reviewer: str) -> str:
+    """A reviewer as lists show them: the name without the address."""
+    return reviewer.partition(" <")[0] or reviewer
