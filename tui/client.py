@@ -194,6 +194,11 @@ class Client:
         """Write exactly what was previewed."""
         return confirm.confirm(self.desk, operation_id)
 
+    def receipt_of(self, operation_id: str) -> Receipt | None:
+        """The receipt an operation left, if it was applied."""
+        with self.desk.store.read() as view:
+            return view.operations.receipt(operation_id)
+
     def operations(self) -> Sequence[OperationRow]:
         """Writes, newest first, as far as they are shown."""
         with self.desk.store.read() as view:

@@ -19,7 +19,7 @@ _AROUND = 1_500
 _NEAR = 600
 
 
-def evidence(d: Detail, now: int, g: Glyphs, width: int) -> list[Line]:
+def evidence(d: Detail, now: int, g: Glyphs) -> list[Line]:
     """Statement, hazards, conflicts, and the source between its neighbours."""
     v, dot = d.version, f" {g.dot} "
     facts = [v.kind.value, v.key, v.scope, v.classification.value, f"{age(v.created, now)} ago"]
@@ -39,7 +39,7 @@ def evidence(d: Detail, now: int, g: Glyphs, width: int) -> list[Line]:
     if v.hazards or v.conflicts or v.duplicates:
         lines.append(Line())
     for n, source in enumerate(v.sources):
-        lines += _source(source, n + 1, len(v.sources), now, g, width)
+        lines += _source(source, n + 1, len(v.sources), now, g)
         if n == 0:
             lines += _surroundings(source, d.around, g)
         else:
@@ -67,12 +67,12 @@ def marked(text: str, spans: list[tuple[int, int]], role: str, g: Glyphs) -> lis
     return [*out, (text[at:], "text")]
 
 
-def _source(s: Source, n: int, total: int, now: int, g: Glyphs, width: int) -> list[Line]:
+def _source(s: Source, n: int, total: int, now: int, g: Glyphs) -> list[Line]:
     state = "unchanged" if s.state == "current" else s.state
     title = f"source {n} of {total} {g.dot} {s.author}"
     where = f" session:{s.session[:36]}#L{s.line} {g.dot} {age(s.time, now)} {g.dot} {state}"
     role = "muted" if s.state == "current" else "bad"
-    return [header(title, "", width, g), Line([(where, role)], indent=1)]
+    return [header(title, "", g), Line([(where, role)], indent=1)]
 
 
 def _surroundings(source: Source, around: Sequence[Event], g: Glyphs) -> list[Line]:
@@ -121,7 +121,7 @@ def _own(event: Event, source: Source, place: str, g: Glyphs) -> list[Line]:
     return [*lines, Line(row, indent=17)]
 
 
-def change(d: Detail, _now: int, g: Glyphs, width: int) -> list[Line]:
+def change(d: Detail, _now: int, g: Glyphs) -> list[Line]:
     """What changed since the version last decided."""
     if d.change is None:
         return [Line([(" No version was decided before this one.", "muted")])]
@@ -130,19 +130,19 @@ def change(d: Detail, _now: int, g: Glyphs, width: int) -> list[Line]:
     by = name_of(decided.decision.actor.reviewer) if decided.decision else "?"
     title = f"@{decided.version} {g.arrow} @{d.version.version}"
     return [
-        header(title, f"{decided.state.value} by {by}", width, g),
+        header(title, f"{decided.state.value} by {by}", g),
         Line([(" - ", "del"), *marked(decided.statement, left, "del", g)], indent=3),
         Line([(" + ", "add"), *marked(d.version.statement, right, "add", g)], indent=3),
     ]
 
 
-def history(d: Detail, now: int, g: Glyphs, width: int) -> list[Line]:
+def history(d: Detail, now: int, g: Glyphs) -> list[Line]:
     """Every version, its decision, by whom, when, through which door."""
     lines: list[Line] = []
     for v in reversed(d.versions):
         shown = " (shown)" if v.version == d.version.version else ""
         state = v.state.value
-        lines.append(header(f"@{v.version}{shown}", exact(v.created), width, g))
+        lines.append(header(f"@{v.version}{shown}", exact(v.created), g))
         lines.append(
             Line(
                 [(f" {g.state(state)} {state}", STATE_ROLE[state]), (f"  {v.statement}", "text")],

@@ -52,7 +52,7 @@ class CandidatesPane(ListingPane):
 
     def make_list(self) -> PagedList:
         """The list of candidates."""
-        return PagedList(self._draw, self._fetch, id="candidates")
+        return PagedList(self._draw, self._fetch, self.glyphs.cursor, id="candidates")
 
     # loading
 
@@ -160,12 +160,12 @@ class CandidatesPane(ListingPane):
         words = "muted" if faded else "owner" if row.author == "owner" else "text"
         now = self.client.now() if self.client else 0
         left: list[tuple[str, str]] = [
-            (f" {g.state(row.state.value)} ", STATE_ROLE[row.state.value]),
+            (f"{g.state(row.state.value)} ", STATE_ROLE[row.state.value]),
             (f"{mark} ", role),
             (f"{kind(row.kind.value):<10}", "muted"),
         ]
         right: list[tuple[str, str]] = [(f"{row.author:>8} {age(row.created, now):>4} ", "muted")]
-        room = width - 15 - 14
+        room = width - 14 - 14
         left += fit([(" ".join(row.statement[:600].split()), words)], max(8, room), "…")
         return justified(left, right, width)
 
@@ -201,12 +201,11 @@ class CandidatesPane(ListingPane):
             self.tab = 0
         tabs = " ".join(f"[{t}]" if i == self.tab else t for i, t in enumerate(_TABS))
         left = f"{g.rule * 2} {short(v.id)}@{v.version} {g.dot} {tabs} "
-        place = f" {self.list.cursor + 1:,} of {self.list.total:,} {g.rule * 2}"
-        right = f" {v.state.value} {g.dot}{place}"
+        place = f"{self.list.cursor + 1:,}/{self.list.total:,}"
+        right = f" {v.state.value} {g.dot} {place} {g.rule}"
         self.query_one("#detail-title", Row).show([(left, "rule")], [(right, "rule")], g.rule)
         make = (write.evidence, write.change, write.history)[self.tab]
-        width = max(20, self.detail.size.width)
-        lines = make(found, self.client.now(), g, width)
+        lines = make(found, self.client.now(), g)
         self.detail.show(lines, keep_place=keep_place)
 
     def on_resize(self) -> None:

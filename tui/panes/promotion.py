@@ -57,10 +57,11 @@ class PromotionPane(ListingPane):
         self._painted = False
         self._busy = False
         self._after = ""
+        self._at: tuple[int, Numbered | None] = (0, None)
 
     def make_list(self) -> PagedList:
         """The list of the chosen tab."""
-        return PagedList(self._draw, self._fetch, id="promotions")
+        return PagedList(self._draw, self._fetch, self.glyphs.cursor, id="promotions")
 
     # loading
 
@@ -158,7 +159,7 @@ class PromotionPane(ListingPane):
         here = current is not None and (current.candidate, current.version) == (row.id, row.version)
         sign = self.glyphs.stale if here and self._moved else self.glyphs.state(row.state.value)
         left: list[tuple[str, str]] = [
-            (f" {sign} ", "warn" if here and self._moved else STATE_ROLE[row.state.value]),
+            (f"{sign} ", "warn" if here and self._moved else STATE_ROLE[row.state.value]),
             (f"{kind(row.kind.value):<10}", "muted"),
         ]
         right: list[tuple[str, str]] = [(f"{CONSUMER} {age(row.created, now):>4} ", "muted")]
@@ -170,7 +171,7 @@ class PromotionPane(ListingPane):
             w = item.write
             state = w.state.value
             left = [
-                (f" {self.glyphs.state(state)} ", STATE_ROLE[state]),
+                (f"{self.glyphs.state(state)} ", STATE_ROLE[state]),
                 (f"{short(w.operation_id)}  {state:<10}", "text"),
                 (f" {w.consumer} {short(w.subject.partition('@')[0])}", "muted"),
             ]
@@ -179,7 +180,7 @@ class PromotionPane(ListingPane):
             )
         r = cast("Receipt", item.receipt)
         left = [
-            (f" {self.glyphs.promoted} ", "good"),
+            (f"{self.glyphs.promoted} ", "good"),
             (f"{short(r.receipt_id)}  {len(r.targets)} files", "text"),
             (f"  {r.consumer} {short(r.subject.partition('@')[0])}", "muted"),
         ]
@@ -189,14 +190,14 @@ class PromotionPane(ListingPane):
         """Another row: a receipt shows itself, an accepted candidate waits for p."""
         event.stop()
         item = event.row
+        if item is not None and self._at == (self.tab, item) and (self._shown or self._after):
+            return
+        self._at = (self.tab, item)
         if isinstance(item, _Item) and item.receipt is not None:
-            self._drop()
-            self._title(short(item.receipt.receipt_id), "")
-            width = max(20, self.detail.size.width)
-            self.detail.show(write.receipt(item.receipt, self.glyphs, width))
+            self._show_receipt(item.receipt, "")
         elif isinstance(item, _Item) and item.write is not None:
             self._open_operation(item.write.operation_id)
-        elif self._shown is None:
+        elif self._shown is None and not self._after:
             text = " p shows the exact bytes a promotion of this row would write."
             self._title("preview", "")
             self.detail.show([Line([(text, "muted")])] if item else [])
@@ -242,16 +243,29 @@ class PromotionPane(ListingPane):
     async def _open_operation(self, operation_id: str) -> None:
         """Show a write of the list as it stands now."""
         client = self.client
-        found = await self.ask(lambda: client.check(operation_id)) if client else None
-        if found is not None and client is not None:
-            shown = await self.ask(lambda: client.shown(found))
-            self._disarm()
-            self._shown, self._moved = shown, found if found.moved else None
-            self._after = ""
-            self._show_preview()
-            self._bar()
+        if client is None:
+            return
+        receipt = await self.ask(lambda: client.receipt_of(operation_id))
+        if receipt is not None and self.tab == 1:
+            self._show_receipt(receipt, "applied")
+            return
+        found = await self.ask(lambda: client.check(operation_id))
+        shown = await self.ask(lambda: client.shown(found)) if found else None
+        if found is None or self.tab != 1:
+            return
+        self._disarm()
+        self._shown, self._moved = shown, found if found.moved else None
+        self._after = ""
+        self._show_preview()
+        self._bar()
+
+    def _show_receipt(self, receipt: Receipt, state: str) -> None:
+        self._drop()
+        self._title(short(receipt.receipt_id), state)
+        self.detail.show(write.receipt(receipt, self.glyphs))
 
     def _show_preview(self, *, keep_place: bool = False) -> None:
+        self.set_class(self._shown is not None and self.tab == 0, "reading")
         if self._shown is None:
             return
         p, g = self._shown.preview, self.glyphs
@@ -261,11 +275,10 @@ class PromotionPane(ListingPane):
         files = f"{len(p.targets)} files {g.dot} +{added} -{removed}"
         state = "" if p.state.value == "previewed" else f" {g.dot} {p.state.value}"
         self._title(left, files + state)
-        width = max(20, self.detail.size.width)
         if self._moved is not None:
-            lines = write.stale(self._shown, self._moved, g, width, unfolded=self._unfolded)
+            lines = write.stale(self._shown, self._moved, g, unfolded=self._unfolded)
         else:
-            lines = write.preview(self._shown, g, width, unfolded=self._unfolded)
+            lines = write.preview(self._shown, g, unfolded=self._unfolded)
         self.detail.show(lines, keep_place=keep_place)
 
     def on_resize(self) -> None:
@@ -424,17 +437,13 @@ class PromotionPane(ListingPane):
             self.post_message(Changed())
             return
         self._busy = False
+        self._show_receipt(receipt, "written")
         self._after = receipt.receipt_id
-        self.bar.release()
         files = ", ".join(t.path for t in receipt.targets)
         self.bar.say(
             f"{self.glyphs.promoted} WRITTEN {short(receipt.receipt_id)} {self.glyphs.dot} {files}",
             "good",
         )
-        self._shown = None
-        width = max(20, self.detail.size.width)
-        self._title(short(receipt.receipt_id), "written")
-        self.detail.show(write.receipt(receipt, self.glyphs, width))
         self.focus_list()
         self.post_message(Changed())
 
@@ -443,6 +452,7 @@ class PromotionPane(ListingPane):
         self._disarm()
         self._shown = self._moved = None
         self._after = ""
+        self._show_preview()
         self.bar.release()
 
     def action_back(self) -> None:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 _EFFECT = {"belief.new": "+", "conflict.same-key": "!", "duplicate.same-claim": "="}
 
 
-def preview(shown: Shown, g: Glyphs, width: int, *, unfolded: bool) -> list[Line]:
+def preview(shown: Shown, g: Glyphs, *, unfolded: bool) -> list[Line]:
     """The whole preview; changed lines of targets that are no derived file must be seen."""
     p = shown.preview
     lines: list[Line] = [Line([(" " + p.statement, "owner")], indent=1), Line()]
@@ -26,7 +26,7 @@ def preview(shown: Shown, g: Glyphs, width: int, *, unfolded: bool) -> list[Line
     for n, (path, diff, derived) in enumerate(shown.diffs):
         before, after = digests[path]
         right = f"{digest8(before)} {g.arrow} {digest8(after)}"
-        lines.append(header(f"{path}  {n + 1}/{len(shown.diffs)}", right, width, g))
+        lines.append(header(f"{path}  {n + 1}/{len(shown.diffs)}", right, g))
         if derived and not unfolded:
             size = f"+{diff.added} -{diff.removed} {g.dot} z shows it"
             fold = f" {g.folded} derived from 1/{len(shown.diffs)}   {size}"
@@ -34,8 +34,8 @@ def preview(shown: Shown, g: Glyphs, width: int, *, unfolded: bool) -> list[Line
         else:
             lines += diff_lines(diff, g, n)
             lines.append(Line([(_file_facts(p, path, g), "muted")]))
-    lines += _effects(p, g, width)
-    lines += _checks(p, g, width)
+    lines += _effects(p, g)
+    lines += _checks(p, g)
     return lines
 
 
@@ -105,8 +105,8 @@ def _exact_marked(text: str, spans: list[tuple[int, int]], role: str) -> list[tu
     return [*out, (exact_line(text[at:]), role)]
 
 
-def _effects(p: Preview, g: Glyphs, width: int) -> list[Line]:
-    lines = [header("effects", str(len(p.affects)), width, g)]
+def _effects(p: Preview, g: Glyphs) -> list[Line]:
+    lines = [header("effects", str(len(p.affects)), g)]
     for e in p.affects:
         role = "warn" if e.code.startswith("conflict") else "text"
         lines.append(Line([(f" {_EFFECT.get(e.code, g.dot)} {e.text}", role)], indent=3))
@@ -117,9 +117,9 @@ def _effects(p: Preview, g: Glyphs, width: int) -> list[Line]:
     return lines
 
 
-def _checks(p: Preview, g: Glyphs, width: int) -> list[Line]:
+def _checks(p: Preview, g: Glyphs) -> list[Line]:
     passed = not p.blocked_by
-    lines = [header("checks", "all passed" if passed else "blocked", width, g)]
+    lines = [header("checks", "all passed" if passed else "blocked", g)]
     for code in p.blocked_by:
         lines.append(Line([(f" # {code}   enter says why", "bad")]))
     for e in p.checks:
@@ -131,9 +131,9 @@ def _checks(p: Preview, g: Glyphs, width: int) -> list[Line]:
     return lines
 
 
-def stale(shown: Shown, now: Preview, g: Glyphs, width: int, *, unfolded: bool) -> list[Line]:
+def stale(shown: Shown, now: Preview, g: Glyphs, *, unfolded: bool) -> list[Line]:
     """What moved under a preview, then the preview that was read, kept for reference."""
-    lines = [header("what moved under you", f"then {g.arrow} now", width, g)]
+    lines = [header("what moved under you", f"then {g.arrow} now", g)]
     for m in now.moved:
         then, there = digest8(m.then), digest8(m.now) if m.now else "gone"
         text = f" {g.stale} {m.what}  {m.name}  {then} {g.arrow} {there}"
@@ -145,11 +145,11 @@ def stale(shown: Shown, now: Preview, g: Glyphs, width: int, *, unfolded: bool) 
         Line([(" p previews again; confirm is off and nothing was written.", "text")]),
         Line(),
     ]
-    lines.append(header("the preview you read, kept for reference", "", width, g))
-    return lines + preview(shown, g, width, unfolded=unfolded)
+    lines.append(header("the preview you read, kept for reference", "", g))
+    return lines + preview(shown, g, unfolded=unfolded)
 
 
-def receipt(r: Receipt, g: Glyphs, width: int) -> list[Line]:
+def receipt(r: Receipt, g: Glyphs) -> list[Line]:
     """A receipt in full."""
     from tui.widgets.text import exact
 
@@ -165,12 +165,12 @@ def receipt(r: Receipt, g: Glyphs, width: int) -> list[Line]:
         ("classification", r.classification.value),
         ("ledger", f"entry {r.ledger_seq} after {digest8(r.ledger_head)}"),
     ]
-    lines = [header("receipt", short(r.receipt_id), width, g)]
+    lines = [header("receipt", short(r.receipt_id), g)]
     lines += [Line([(f" {k:<15}", "muted"), (v, "text")], indent=16) for k, v in rows]
-    lines.append(header("files written", str(len(r.targets)), width, g))
+    lines.append(header("files written", str(len(r.targets)), g))
     for t in r.targets:
         text = f" {t.path}  {digest8(t.before_digest)} {g.arrow} {digest8(t.after_digest)}"
         lines.append(Line([(text, "text")], indent=3))
-    lines.append(header("sources", str(len(r.sources)), width, g))
+    lines.append(header("sources", str(len(r.sources)), g))
     lines += [Line([(f" {s.locator}  {digest8(s.digest)}", "muted")], indent=3) for s in r.sources]
     return lines

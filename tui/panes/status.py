@@ -66,14 +66,13 @@ class StatusPane(Pane):
         s, g = self._found, glyphs()
         if s is None:
             return
-        width = max(20, self.query_one(Document).size.width)
         self.query_one("#summary", Row).show(
             [
                 (" Status", "accent"),
                 (f"  workspace {s.workspace[:8]} {g.dot} checkout {s.checkout[:8]}", "muted"),
             ]
         )
-        lines = [header("store", s.store.get("backend", ""), width, g)]
+        lines = [header("store", s.store.get("backend", ""), g)]
         lines.append(
             _row("ledger", f"{s.ledger.seq:,} entries {g.dot} head {s.ledger.digest[7:15]}")
         )
@@ -85,15 +84,15 @@ class StatusPane(Pane):
             ("operations", s.operations),
             ("in memory", s.beliefs),
         ):
-            lines.append(header(title, "", width, g))
+            lines.append(header(title, "", g))
             lines += [_row(k, f"{v:,}") for k, v in sorted(counts.items())] or [
                 _row("none yet", "")
             ]
-        lines.append(header("layers", "", width, g))
+        lines.append(header("layers", "", g))
         for name, facts in s.layers.items():
             text = f" {g.dot} ".join(f"{k} {v}" for k, v in facts.items())
             lines.append(_row(name, text))
-        lines.append(header("degraded", str(len(s.degraded)), width, g))
+        lines.append(header("degraded", str(len(s.degraded)), g))
         for d in s.degraded:
             lines.append(Line([(f" ! {d.component}: {d.state}. {d.effect}", "warn")], indent=3))
         if not s.degraded:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from textual.message import Message
 
-from tui.widgets.lines import Cells, LineView, wrap
+from tui.widgets.lines import Cells, LineView, justified, wrap
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,6 +20,9 @@ class Line:
     must_see: bool = False
     group: int = 0
     """Which target a change belongs to, for `seen 1 of 2`."""
+    right: Cells = ()
+    fill: str = ""
+    """With a fill the line is one row: cells, the fill, and `right` at the edge."""
 
 
 class Document(LineView):
@@ -77,6 +80,8 @@ class Document(LineView):
         self.set_count(total)
 
     def _rows_of(self, line: Line) -> int:
+        if line.fill:
+            return 1
         size = sum(len(t) for t, _ in line.cells)
         if size <= self._width and all(t.isascii() and t.isprintable() for t, _ in line.cells):
             return 1
@@ -98,6 +103,9 @@ class Document(LineView):
             self._unseen.discard((i, part))
             self.post_message(self.Seen(self))
         line = self._lines[i]
+        if line.fill:
+            row = justified(line.cells, line.right, self._width, line.fill)
+            return row, None, (self._version, y)
         rows = wrap(line.cells, self._width, line.indent)
         return rows[min(part, len(rows) - 1)], None, (self._version, y)
 

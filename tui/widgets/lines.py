@@ -89,7 +89,10 @@ def wrap(cells: Cells, width: int, indent: int = 0) -> list[list[tuple[str, str]
                 word = word[len(part) :]
                 turn()
             if word:
-                row.append((word, role))
+                if row and row[-1][1] == role:
+                    row[-1] = (row[-1][0] + word, role)
+                else:
+                    row.append((word, role))
                 used += cell_len(word)
     if row and width_of(row) > (indent if rows else 0):
         rows.append(row)

@@ -44,12 +44,14 @@ class PagedList(LineView):
         self,
         draw: Callable[[Numbered, int], Cells],
         fetch: Callable[[int, int], None],
+        cursor_sign: str,
         *,
         id: str | None = None,  # noqa: A002
     ) -> None:
         super().__init__(id=id)
         self._draw = draw
         self._fetch = fetch
+        self._sign = cursor_sign
         self._pages: LRUCache[int, Sequence[Numbered]] = LRUCache(32)
         self._wanted: set[int] = set()
         self._anchors: Sequence[int] = ()
@@ -139,7 +141,8 @@ class PagedList(LineView):
         if row is None:
             return [(" …", "muted")], over, None
         # Cached by place: pages and strips are dropped together when rows change.
-        return self._draw(row, width), over, y
+        gutter = self._sign if over else " "
+        return [(gutter, "accent"), *self._draw(row, width - 1)], over, y
 
     def on_resize(self) -> None:
         """Keep the cursor in view."""

@@ -49,13 +49,11 @@ def digest8(digest: str | None) -> str:
     return digest[7:15] if digest else "new file"
 
 
-def header(title: str, right: str, width: int, glyphs: Glyphs) -> Line:
+def header(title: str, right: str, glyphs: Glyphs) -> Line:
     """A titled rule across a section."""
     rule = glyphs.rule
-    left = f"{rule * 2} {title} "
-    end = f" {right} {rule * 2}" if right else ""
-    fill = max(1, width - len(left) - len(end))
-    return Line([(left, "rule"), (rule * fill, "rule"), (end, "rule")])
+    end = [(f" {right} {rule * 2}", "rule")] if right else []
+    return Line([(f"{rule * 2} {title} ", "rule")], right=end, fill=rule)
 
 
 def name_of(reviewer: str) -> str:
