@@ -227,7 +227,7 @@ def proposals(event: Event) -> Iterator[Proposal]:
         start = len(event.text[: found.start].encode())
         span = Span(start, start + len(words.encode()))
         yield Proposal(
-            statement=statement[:1].upper() + statement[1:],
+            statement=statement,
             kind=found.kind,
             key=claims.key_of(statement),
             scope="project",
