@@ -13,7 +13,7 @@ from schemas.candidates import (
 )
 from schemas.common import Page
 from schemas.storage import CandidateFilter, Claim
-from store.keys import cursor_of, parse_cursor, text_range
+from store.keys import cursor_of, next_number, parse_cursor, text_range
 from store.tables import CANDIDATE, CANDIDATE_VERSION, CLAIM, DECISION, LEDGER_HEAD
 
 _C, _V, _D, _K = CANDIDATE.c, CANDIDATE_VERSION.c, DECISION.c, CLAIM.c
@@ -170,8 +170,7 @@ class Candidates:
             "changed": self.mark() + 1,
         }
         if number is None:
-            query = sa.select(sa.func.max(_C.number)).where(_C.ws == self._ws)
-            number = int(self._c.execute(query).scalar() or 0) + 1
+            number = next_number(self._c, self._ws, _C.number)
             self._c.execute(
                 sa.insert(CANDIDATE).values(
                     ws=self._ws, number=number, id=record.id, created=record.created, **values

@@ -186,8 +186,8 @@ def translated() -> Iterator[None]:
 def _unusable(text: str) -> Unusable:
     low = text.lower()
     first = re.split(r"[\n]", text.strip())[0][:200]
-    if "full" in low or "no space" in low:
+    if "disk is full" in low or "no space left" in low:
         return Unusable("store.full")
-    if "locked" in low or "lock timeout" in low or "lock_timeout" in low:
+    if "is locked" in low or "lock timeout" in low or "deadlock detected" in low:
         return Unusable("store.busy")
     return Unusable("store.unusable", f"The store answered: {first}")

@@ -12,6 +12,7 @@ from schemas.errors import Unusable
 from store.candidates import Candidates, Claims
 from store.engine import Database
 from store.evidence import Evidence
+from store.keys import hold
 from store.ledger import ZERO, Ledger
 from store.migrations import HEAD, triggers
 from store.operations import Operations
@@ -84,6 +85,9 @@ class SqlStore:
     def write(self, *, durable: bool = True) -> Iterator[Unit]:
         """One transaction over every column; rolls back on any error."""
         with self._db.write(durable=durable) as connection:
+            if durable:
+                # Reviewers and extractors look before they write; importers hold only numbers.
+                hold(connection, self._ws, "writes")
             yield Unit(connection, self._ws)
 
     def change_mark(self) -> int:
@@ -134,6 +138,7 @@ def create_workspace(
     database.prepare()
     w = WORKSPACE.c
     with database.write(durable=True) as connection:
+        hold(connection, 0, "workspace")
         known = {r.id: r.ws for r in connection.execute(sa.select(w.id, w.ws))}
         if workspace_id not in known:
             if known and database.sqlite:
