@@ -101,11 +101,10 @@ class SqlStore:
             if self._db.sqlite:
                 answers = connection.exec_driver_sql("PRAGMA integrity_check").scalars()
                 faults = [a for a in answers if a != "ok"]
-                query = "SELECT name FROM sqlite_master WHERE type = 'trigger'"
-            else:
-                query = "SELECT tgname FROM pg_trigger WHERE NOT tgisinternal AND tgenabled <> 'D'"
-            there = set(connection.exec_driver_sql(query).scalars())
-        return faults + [f"trigger {n} is missing" for n in triggers.names() if n not in there]
+            wanted, found = triggers.expected(connection), triggers.found(connection)
+        faults += [f"trigger {n} is missing" for n in wanted if n not in found]
+        altered = [n for n in wanted if n in found and found[n] != wanted[n]]
+        return faults + [f"trigger {n} was altered" for n in altered]
 
     def describe(self) -> Mapping[str, str]:
         """What kind of store this is."""

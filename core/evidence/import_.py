@@ -197,7 +197,7 @@ def _known(
                 whole.update(os.pread(file.fileno(), len(stored.tail), end))
                 if digest_text(whole.digest()) == stored.digest:
                     return stored, hasher, at
-            elif log and 0 < size < stored.size and _is_prefix(view, stored, file, size):
+            elif log and 0 < size < stored.size and _is_older(view, stored, file, size):
                 return stored, sha256(), at
     return None, sha256(), at
 
@@ -221,8 +221,10 @@ def _hash(file: BinaryIO, size: int) -> Hash:
     return hasher
 
 
-def _is_prefix(view: Reader, stored: StoredFile, file: BinaryIO, size: int) -> bool:
-    """True when the file's bytes are the beginning of stored ones (an older copy)."""
+def _is_older(view: Reader, stored: StoredFile, file: BinaryIO, size: int) -> bool:
+    """True when the file's bytes are the beginning of stored ones and hold a record."""
+    if not view.evidence.events_before(stored, size):
+        return False
     at = 0
     for piece in view.evidence.rebuild(stored.id):
         part = piece[: size - at]
