@@ -37,6 +37,8 @@ class Database:
             self.path: Path | None = Path(parsed.database or "")
             self.writer = _sqlite(parsed, wait, writer=True)
             self.readers = _sqlite(parsed, wait, writer=False)
+        elif parsed.get_backend_name() != "postgresql":
+            raise Unusable("store.unusable", "The store is SQLite or PostgreSQL, nothing else.")
         else:
             self.path = None
             self.writer = _postgresql(parsed, wait, pool=1, read_only=False)
