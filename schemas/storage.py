@@ -114,3 +114,24 @@ class StoredOperation:
     checkout: str
     actor: Actor
     error: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class StoredVersion:
+    """A candidate version and its decision as their rows hold them, for verification."""
+
+    document: bytes
+    digest: str
+    created: int
+    decision: bytes | None
+    decided: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class StoredReceipt:
+    """A receipt as its row holds it, for verification."""
+
+    id: str
+    operation: str
+    consumer: str
+    document: bytes

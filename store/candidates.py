@@ -12,8 +12,8 @@ from schemas.candidates import (
     Decision,
 )
 from schemas.common import Page
-from schemas.storage import CandidateFilter, Claim
-from store.keys import cursor_of, parse_cursor, text_range
+from schemas.storage import CandidateFilter, Claim, StoredVersion
+from store.keys import cursor_of, next_number, parse_cursor, text_range
 from store.tables import CANDIDATE, CANDIDATE_VERSION, CLAIM, DECISION, LEDGER_HEAD
 
 _C, _V, _D, _K = CANDIDATE.c, CANDIDATE_VERSION.c, DECISION.c, CLAIM.c
@@ -138,13 +138,37 @@ class Candidates:
         query = self._versions().where(_C.id == id_).order_by(_V.version)
         return [_version(r) for r in self._c.execute(query)]
 
-    def totals(self) -> dict[str, int]:
-        """How many versions and decisions are stored, for verification."""
+    def names(self) -> dict[str, set[str]]:
+        """`ID@N` of all stored versions and decisions, for verification."""
         found = {}
         for name, table in (("candidate", CANDIDATE_VERSION), ("decision", DECISION)):
-            query = sa.select(sa.func.count()).select_from(table).where(table.c.ws == self._ws)
-            found[name] = int(self._c.execute(query).scalar_one())
+            t = table.c
+            query = (
+                sa.select(_C.id, t.number, t.version)
+                .select_from(table)
+                .outerjoin(CANDIDATE, sa.and_(_C.ws == t.ws, _C.number == t.number))
+                .where(t.ws == self._ws)
+            )
+            rows = self._c.execute(query)
+            found[name] = {f"{r.id or f'number {r.number}'}@{r.version}" for r in rows}
         return found
+
+    def stored(self, id_: str, version: int) -> StoredVersion | None:
+        """A version and its decision as they stand, for verification."""
+        query = (
+            sa.select(_V.document, _V.digest, _V.created, _D.document.label("decided"), _D.time)
+            .join(CANDIDATE, sa.and_(_C.ws == _V.ws, _C.number == _V.number))
+            .outerjoin(
+                DECISION,
+                sa.and_(_D.ws == _V.ws, _D.number == _V.number, _D.version == _V.version),
+            )
+            .where(_V.ws == self._ws, _C.id == id_, _V.version == version)
+        )
+        row = self._c.execute(query).first()
+        if row is None:
+            return None
+        decided = None if row.decided is None else bytes(row.decided)
+        return StoredVersion(bytes(row.document), row.digest, row.created, decided, row.time)
 
     def last_decisions(self, limit: int) -> list[CandidateVersion]:
         """The versions decided last, newest decision first."""
@@ -169,8 +193,7 @@ class Candidates:
             "changed": self.mark() + 1,
         }
         if number is None:
-            query = sa.select(sa.func.max(_C.number)).where(_C.ws == self._ws)
-            number = int(self._c.execute(query).scalar() or 0) + 1
+            number = next_number(self._c, self._ws, _C.number)
             self._c.execute(
                 sa.insert(CANDIDATE).values(
                     ws=self._ws, number=number, id=record.id, created=record.created, **values

@@ -37,6 +37,8 @@ class Database:
             self.path: Path | None = Path(parsed.database or "")
             self.writer = _sqlite(parsed, wait, writer=True)
             self.readers = _sqlite(parsed, wait, writer=False)
+        elif parsed.get_backend_name() != "postgresql":
+            raise Unusable("store.unusable", "The store is SQLite or PostgreSQL, nothing else.")
         else:
             self.path = None
             self.writer = _postgresql(parsed, wait, pool=1, read_only=False)
@@ -186,8 +188,8 @@ def translated() -> Iterator[None]:
 def _unusable(text: str) -> Unusable:
     low = text.lower()
     first = re.split(r"[\n]", text.strip())[0][:200]
-    if "full" in low or "no space" in low:
+    if "disk is full" in low or "no space left" in low:
         return Unusable("store.full")
-    if "locked" in low or "lock timeout" in low or "lock_timeout" in low:
+    if "is locked" in low or "lock timeout" in low or "deadlock detected" in low:
         return Unusable("store.busy")
     return Unusable("store.unusable", f"The store answered: {first}")

@@ -9,7 +9,7 @@ import sqlalchemy as sa
 from schemas.common import Page
 from schemas.evidence import Author, Event, EventKind, SourceFile
 from schemas.storage import NewEvent, StoredFile, StoredLeaf
-from store.keys import cursor_of, hex_range, parse_cursor
+from store.keys import cursor_of, hex_range, hold, next_number, parse_cursor
 from store.tables import EVENT, EVENT_BODY, LABEL, SESSION_FILE, SOURCE_FILE, SOURCE_PATH
 
 _LIST_TEXT = 4_096
@@ -29,8 +29,10 @@ class Evidence:
 
     # files
 
-    def file_by_path(self, path: str) -> StoredFile | None:
-        """The file last met under `path`."""
+    def file_by_path(self, path: str, *, lock: bool = False) -> StoredFile | None:
+        """The file last met under `path`; with `lock` no one else enters a file until commit."""
+        if lock:
+            hold(self._c, self._ws, "source_file")
         p = SOURCE_PATH.c
         numbers = sa.select(p.file).where(p.ws == self._ws, p.path == path)
         return self._file(_F.file.in_(numbers))
@@ -78,7 +80,7 @@ class Evidence:
         self, id_: str, path: str, format_: str, head: str, revision: int, time: int
     ) -> StoredFile:
         """Register a new, empty file under its first path."""
-        number = self._next(SOURCE_FILE, _F.file)
+        number = next_number(self._c, self._ws, _F.file)
         file = StoredFile(number, id_, path, format_, head, EMPTY, 0, 0, 0, revision, b"", "")
         self._c.execute(
             sa.insert(SOURCE_FILE).values(
@@ -103,6 +105,7 @@ class Evidence:
 
     def add_path(self, file: StoredFile, path: str) -> None:
         """Let `path` mean `file` from now on."""
+        hold(self._c, self._ws, "source_file")
         p = SOURCE_PATH.c
         mine = sa.and_(p.ws == self._ws, p.path == path)
         self._c.execute(sa.delete(SOURCE_PATH).where(mine))
@@ -181,17 +184,19 @@ class Evidence:
     def _labels(self, texts: set[str]) -> dict[str, int]:
         if not texts:
             return {}
-        t = LABEL.c
-        found = {
-            r.text: r.label
-            for r in self._c.execute(
-                sa.select(t.text, t.label).where(t.ws == self._ws, t.text.in_(sorted(texts)))
-            )
-        }
+        found = self._known_labels(texts)
+        if texts - found.keys():
+            hold(self._c, self._ws, "label")
+            found |= self._known_labels(texts - found.keys())
         for text in sorted(texts - found.keys()):
-            found[text] = self._next(LABEL, t.label)
+            found[text] = next_number(self._c, self._ws, LABEL.c.label)
             self._c.execute(sa.insert(LABEL).values(ws=self._ws, label=found[text], text=text))
         return found
+
+    def _known_labels(self, texts: set[str]) -> dict[str, int]:
+        t = LABEL.c
+        query = sa.select(t.text, t.label).where(t.ws == self._ws, t.text.in_(sorted(texts)))
+        return {r.text: r.label for r in self._c.execute(query)}
 
     def _session_files(self, file: StoredFile, sessions: Iterable[int]) -> None:
         t = SESSION_FILE.c
@@ -204,10 +209,6 @@ class Evidence:
             self._c.execute(
                 sa.insert(SESSION_FILE).values(ws=self._ws, session=session, file=file.number)
             )
-
-    def _next(self, table: sa.Table, column: sa.Column[int]) -> int:
-        query = sa.select(sa.func.max(column)).where(table.c.ws == self._ws)
-        return int(self._c.execute(query).scalar() or 0) + 1
 
     def events_before(self, file: StoredFile, offset: int) -> int:
         """How many events of a file begin before a byte offset."""

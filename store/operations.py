@@ -8,7 +8,7 @@ import sqlalchemy as sa
 
 from schemas.common import Actor, Page
 from schemas.operations import Envelope, OperationRow, OperationState, Receipt
-from schemas.storage import OutboxTarget, StoredOperation
+from schemas.storage import OutboxTarget, StoredOperation, StoredReceipt
 from store.keys import cursor_of, parse_cursor, text_range
 from store.tables import DIVERGENCE, OPERATION, OUTBOX, RECEIPT
 
@@ -118,6 +118,14 @@ class Operations:
         items = [Receipt.model_validate_json(bytes(r.document)) for r in rows[: page.limit]]
         more = len(rows) > page.limit
         return items, cursor_of(rows[page.limit - 1].seq) if more else None
+
+    def stored_receipts(self) -> dict[int, StoredReceipt]:
+        """Receipts by ledger position as they stand, for verification."""
+        query = sa.select(RECEIPT).where(_R.ws == self._ws).order_by(_R.seq)
+        return {
+            r.seq: StoredReceipt(r.id, r.operation, r.consumer, bytes(r.document))
+            for r in self._c.execute(query)
+        }
 
     def receipt_count(self) -> int:
         """How many receipts there are."""

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from core import claims, screening
+from core import claims, screening, sealed
 from core.evidence.lookup import find, source_of
-from core.identity import canonical, digest_json, keyed_id, seal
+from core.identity import digest_json, keyed_id
 from core.ports import Desk, Writer
 from schemas.candidates import (
     CandidateKind,
@@ -134,17 +134,9 @@ def store(desk: Desk, unit: Writer, version: CandidateVersion) -> None:
     unit.claims.put(
         Claim(claim, version.key, version.scope, "candidate", version.id, version.statement)
     )
-    root = seal(desk.secret, canonical(version.model_dump(mode="json", exclude=_DERIVED)))
+    root = sealed.version(desk.secret, version.model_dump_json().encode())
     subject = f"{version.id}@{version.version}"
     unit.ledger.append("candidate", subject, root, 1, desk.clock())
-
-
-_DERIVED = {"state", "newest", "decision", "conflicts", "duplicates"}
-
-
-def sealed(secret: bytes, version: CandidateVersion) -> str:
-    """The ledger root of a stored version, for verification."""
-    return seal(secret, canonical(version.model_dump(mode="json", exclude=_DERIVED)))
 
 
 def propose(

@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from core import claims, textdiff
+from core import claims, sealed, textdiff
 from core.candidates import propose
-from core.identity import canonical, one_id, parse_locator, seal
+from core.identity import one_id, parse_locator
 from core.ports import Desk, Reader, Writer
 from schemas.candidates import (
     CandidateKind,
@@ -118,16 +118,9 @@ def decide(
             raise Stale("candidate.decided", f"{ref} was decided a moment ago.")
         if verdict is Verdict.REJECT:
             unit.claims.withdraw(ref.id)
-        unit.ledger.append(
-            "decision", str(ref), sealed(desk.secret, ref, decision), 1, desk.clock()
-        )
+        root = sealed.decision(desk.secret, str(ref), decision.model_dump_json().encode())
+        unit.ledger.append("decision", str(ref), root, 1, desk.clock())
         return _version(unit, ref)
-
-
-def sealed(secret: bytes, ref: CandidateRef, decision: Decision) -> str:
-    """The ledger root of a decision, for appending and verification."""
-    document = [str(ref), decision.model_dump(mode="json")]
-    return seal(secret, canonical(document))
 
 
 def _check_open(version: CandidateVersion, verdict: Verdict) -> None:

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import contextlib
 
-from core.identity import canonical, keyed_id, one_id, parse_locator, seal
+from core import sealed
+from core.identity import keyed_id, one_id, parse_locator
 from core.operations import durable, envelope
 from core.operations.envelope import Handler, Plan
 from core.operations.locks import operations_lock
@@ -192,14 +193,9 @@ def _record(desk: Desk, handler: Handler, operation: StoredOperation) -> Receipt
         receipt = handler.record(desk, unit, operation, draft)
         unit.operations.add_receipt(receipt)
         unit.operations.finish(operation.operation_id, OperationState.APPLIED, None)
-        root = sealed(desk.secret, receipt)
+        root = sealed.receipt(desk.secret, receipt.model_dump_json().encode())
         unit.ledger.append("receipt", receipt.receipt_id, root, 1, receipt.time)
     return receipt
-
-
-def sealed(secret: bytes, receipt: Receipt) -> str:
-    """The ledger root of a receipt, for appending and verification."""
-    return seal(secret, canonical(receipt.model_dump(mode="json", exclude={"replayed"})))
 
 
 def _highest(operation: StoredOperation) -> str:

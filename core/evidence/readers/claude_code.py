@@ -13,8 +13,8 @@ from typing import Any
 
 import orjson
 
-from core.evidence.readers.base import Format, Line, Part, Record, Sample, Source, Waiting, lines
-from core.evidence.readers.jsonl import Value, clean, values
+from core.evidence.readers.base import Format, Part, Record, Sample, Source, Waiting, lines
+from core.evidence.readers.jsonl import Value, clean, padding, values, whole
 from schemas.evidence import Author, EventKind
 
 _CHAINED = {"user", "assistant", "system", "progress", "attachment"}
@@ -72,9 +72,11 @@ def _tells(record: dict[str, Any]) -> bool:
     kind = record.get("type")
     ids = "sessionId" in record or ("uuid" in record and "parentUuid" in record)
     if kind in ("user", "assistant"):
-        return "message" in record and ids
+        message = record.get("message")
+        foreign = isinstance(message, dict) and "content" not in message
+        return "message" in record and ids and not foreign
     if kind in ("system", "progress", "attachment"):
-        return ids
+        return ids and "uuid" in record
     if kind in ("started", "result"):
         return "agentId" in record and "key" in record
     return kind in _BOOKKEEPING and bool(record.keys() & {"sessionId", "leafUuid", "messageId"})
@@ -84,25 +86,12 @@ def read(source: Source) -> Iterator[Record | Waiting]:
     """Yield every record in file order; an incomplete last line waits."""
     reading = _Reading(source)
     for line in lines(source):
-        if not line.ended and not _complete(line):
-            yield Waiting(line.start, len(line.data))
+        if not line.ended and not whole(line.data):
+            if not (line.continued and padding(line.data)):
+                yield Waiting(line.start, len(line.data))
             return
         for value in values(line, source.max_record):
             yield reading.record(value)
-
-
-def _complete(line: Line) -> bool:
-    """An unterminated last line is complete when it is whole JSON."""
-    try:
-        orjson.loads(line.data.strip(b"\0"))
-    except orjson.JSONDecodeError:
-        try:
-            import json
-
-            json.loads(line.data)
-        except (ValueError, RecursionError):
-            return False
-    return True
 
 
 class _Reading:
@@ -370,4 +359,4 @@ def _time(value: object, notes: list[str]) -> int | None:
     return (delta.days * 86_400 + delta.seconds) * 1_000_000 + delta.microseconds
 
 
-FORMAT = Format("claude-code", _detect, read)
+FORMAT = Format("claude-code", _detect, read, log=True)
