@@ -141,10 +141,10 @@ def _sealed(desk: Desk, view: Reader, entry: LedgerEntry) -> str | None:
             return None
         if entry.kind == "candidate":
             return propose.sealed(desk.secret, version)
-        if version.decision is None:
-            return None
         ref = review.CandidateRef(version.id, version.version)
-        return review.sealed(desk.secret, ref, version.decision)
+        made = view.candidates.decisions(version.id, version.version)
+        roots = [review.sealed(desk.secret, ref, d) for d in made]
+        return entry.root if entry.root in roots else roots[-1] if roots else None
     except (ValueError, MemdeskError):
         return "unreadable"
 

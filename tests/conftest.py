@@ -26,7 +26,13 @@ DATA = Path(__file__).parent / "data"
 @pytest.fixture(autouse=True)
 def clean_environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """No variable of the machine reaches a test: no agent marker, no workspace, no real home."""
-    names = ("MEMDESK_WORKSPACE", "MEMDESK_STORE", "MEMDESK_REVIEWER", "CLAUDE_CONFIG_DIR", "VISUAL")
+    names = (
+        "MEMDESK_WORKSPACE",
+        "MEMDESK_STORE",
+        "MEMDESK_REVIEWER",
+        "CLAUDE_CONFIG_DIR",
+        "VISUAL",
+    )
     for name in (*names, "EDITOR", *desks.AGENT_MARKERS):
         monkeypatch.delenv(name, raising=False)
     home = tmp_path / "home"
