@@ -22,7 +22,7 @@ from schemas.errors import MemdeskError, Refused
 from schemas.evidence import LedgerEntry
 from schemas.operations import Receipt
 from schemas.status import Finding, VerifyReport
-from schemas.storage import StoredLeaf
+from schemas.storage import StoredLeaf, StoredVersion
 
 _PAGE = 500
 _ZERO = bytes(32)
@@ -87,8 +87,8 @@ class _Check:
         self.faults: list[Finding] = []
         self.seen = {digest_text(_ZERO)}
         self.checked: Counter[str] = Counter()
-        self.covers: dict[str, set[str]] = {}
-        """Per kind: subjects the chain answers for."""
+        self.covers: dict[str, Counter[str]] = {}
+        """Per kind: how many rows of each subject the chain answers for."""
         self.files: dict[str, _FileBytes] = {}
         self.stored_receipts = view.operations.stored_receipts()
         self.receipts: list[Receipt] = []
@@ -177,7 +177,7 @@ class _Check:
 
     def _sealed(self, entry: LedgerEntry) -> None:
         """A candidate version, decision or receipt against the seal the chain holds."""
-        self.covers.setdefault(entry.kind, set()).add(entry.subject)
+        self.covers.setdefault(entry.kind, Counter())[entry.subject] += 1
         self.checked[entry.kind] += 1
         name = f"{entry.kind} {entry.subject}"
         try:
@@ -205,12 +205,10 @@ class _Check:
         id_, _, number = entry.subject.partition("@")
         stored = self.view.candidates.stored(id_, int(number))
         secret = self.desk.secret
-        if stored is None or (entry.kind == "decision" and stored.decision is None):
+        if stored is None or (entry.kind == "decision" and not stored.decisions):
             return "is missing"
         if entry.kind == "decision":
-            found = sealed.decision(secret, entry.subject, stored.decision or b"")
-            sound = orjson.loads(stored.decision or b"")["time"] == stored.decided
-            return "" if sound and found == entry.root else "was altered"
+            return self._decision(entry, stored)
         if entry.kind != "candidate":
             return "is of a kind this memdesk does not know"
         document: dict[str, Any] = orjson.loads(stored.document)
@@ -218,6 +216,14 @@ class _Check:
         if not same or sealed.version(secret, stored.document) != entry.root:
             return "was altered"
         return self._listed(id_, int(number))
+
+    def _decision(self, entry: LedgerEntry, stored: StoredVersion) -> str:
+        """One of a version's decisions: a deferral, or what ended it."""
+        for document, time in stored.decisions:
+            found = sealed.decision(self.desk.secret, entry.subject, document)
+            if found == entry.root:
+                return "" if orjson.loads(document)["time"] == time else "was altered"
+        return "was altered"
 
     def _listed(self, id_: str, number: int) -> str:
         """What lists show of a version, and its state, against its document and decision."""
@@ -243,9 +249,9 @@ class _Check:
     def coverage(self) -> None:
         """Name every row that no ledger entry answers for, and files with other bytes."""
         for kind, names in self.view.candidates.names().items():
-            for name in sorted(names - self.covers.get(kind, set())):
+            for name in sorted(names - self.covers.get(kind, Counter())):
                 self.altered(f"{kind} {name}", "was added")
-        known = self.covers.get("receipt", set())
+        known = self.covers.get("receipt", Counter())
         for stored in self.stored_receipts.values():
             if stored.id not in known:
                 self.altered(f"receipt {stored.id}", "was added")

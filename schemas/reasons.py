@@ -369,6 +369,12 @@ REASONS: dict[str, Reason] = _table(
         "Check permissions, free space and that the file system is not read-only.",
     ),
     (
+        "destination.interrupted",
+        Exit.UNUSABLE,
+        "The disk failed after the destination's bytes were exchanged; how it ended is not known yet.",
+        "Mend the disk and run `memdesk promotion retry`: it is finished exactly once.",
+    ),
+    (
         "destination.exchange-unsupported",
         Exit.UNUSABLE,
         "This file system can't exchange two files atomically.",

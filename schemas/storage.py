@@ -118,13 +118,13 @@ class StoredOperation:
 
 @dataclass(frozen=True, slots=True)
 class StoredVersion:
-    """A candidate version and its decision as their rows hold them, for verification."""
+    """A candidate version and its decisions as their rows hold them, for verification."""
 
     document: bytes
     digest: str
     created: int
-    decision: bytes | None
-    decided: int | None
+    decisions: tuple[tuple[bytes, int], ...]
+    """Document and time of each, in order."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 import sqlalchemy as sa
 
 from schemas.candidates import (
@@ -41,13 +43,15 @@ class Candidates:
         if f.kind:
             where.append(_C.kind == f.kind)
         if f.text:
-            words = f.text.lower().replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")
-            pattern = f"%{words}%"
+            exact = f.text.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")
+            # Both databases lower ASCII alone, so other letters must also be found as written.
             where.append(
                 sa.or_(
-                    sa.func.lower(_C.statement).like(pattern, escape="\\"),
-                    sa.func.lower(_C.key).like(pattern, escape="\\"),
-                    sa.func.lower(_C.id).like(pattern, escape="\\"),
+                    _C.statement.like(f"%{exact}%", escape="\\"),
+                    *(
+                        sa.func.lower(column).like(f"%{exact.lower()}%", escape="\\")
+                        for column in (_C.statement, _C.key, _C.id)
+                    ),
                 )
             )
         return where
@@ -114,6 +118,12 @@ class Candidates:
     # versions
 
     def _versions(self) -> sa.Select[tuple[object, ...]]:
+        turns = DECISION.alias()
+        last = (
+            sa.select(sa.func.max(turns.c.turn))
+            .where(turns.c.ws == _V.ws, turns.c.number == _V.number, turns.c.version == _V.version)
+            .scalar_subquery()
+        )
         return (
             sa.select(
                 _V.document, _V.state, _C.version.label("newest"), _D.document.label("decided")
@@ -121,7 +131,12 @@ class Candidates:
             .join(CANDIDATE, sa.and_(_C.ws == _V.ws, _C.number == _V.number))
             .outerjoin(
                 DECISION,
-                sa.and_(_D.ws == _V.ws, _D.number == _V.number, _D.version == _V.version),
+                sa.and_(
+                    _D.ws == _V.ws,
+                    _D.number == _V.number,
+                    _D.version == _V.version,
+                    _D.turn == last,
+                ),
             )
             .where(_V.ws == self._ws)
         )
@@ -138,8 +153,8 @@ class Candidates:
         query = self._versions().where(_C.id == id_).order_by(_V.version)
         return [_version(r) for r in self._c.execute(query)]
 
-    def names(self) -> dict[str, set[str]]:
-        """`ID@N` of all stored versions and decisions, for verification."""
+    def names(self) -> dict[str, Counter[str]]:
+        """How many rows stand under each `ID@N`, of versions and of decisions (verification)."""
         found = {}
         for name, table in (("candidate", CANDIDATE_VERSION), ("decision", DECISION)):
             t = table.c
@@ -150,31 +165,42 @@ class Candidates:
                 .where(t.ws == self._ws)
             )
             rows = self._c.execute(query)
-            found[name] = {f"{r.id or f'number {r.number}'}@{r.version}" for r in rows}
+            found[name] = Counter(f"{r.id or f'number {r.number}'}@{r.version}" for r in rows)
         return found
 
     def stored(self, id_: str, version: int) -> StoredVersion | None:
         """A version and its decision as they stand, for verification."""
         query = (
-            sa.select(_V.document, _V.digest, _V.created, _D.document.label("decided"), _D.time)
+            sa.select(_V.document, _V.digest, _V.created)
             .join(CANDIDATE, sa.and_(_C.ws == _V.ws, _C.number == _V.number))
-            .outerjoin(
-                DECISION,
-                sa.and_(_D.ws == _V.ws, _D.number == _V.number, _D.version == _V.version),
-            )
             .where(_V.ws == self._ws, _C.id == id_, _V.version == version)
         )
         row = self._c.execute(query).first()
         if row is None:
             return None
-        decided = None if row.decided is None else bytes(row.decided)
-        return StoredVersion(bytes(row.document), row.digest, row.created, decided, row.time)
+        made = (
+            sa.select(_D.document, _D.time)
+            .join(CANDIDATE, sa.and_(_C.ws == _D.ws, _C.number == _D.number))
+            .where(_D.ws == self._ws, _C.id == id_, _D.version == version)
+            .order_by(_D.turn)
+        )
+        decisions = tuple((bytes(d.document), d.time) for d in self._c.execute(made))
+        return StoredVersion(bytes(row.document), row.digest, row.created, decisions)
 
     def last_decisions(self, limit: int) -> list[CandidateVersion]:
         """The versions decided last, newest decision first."""
         query = self._versions().where(_D.time.is_not(None))
         query = query.order_by(_D.time.desc(), _D.number.desc(), _D.version.desc()).limit(limit)
         return [_version(r) for r in self._c.execute(query)]
+
+    def hold(self) -> None:
+        """Keep other writers of candidates waiting until this transaction ends.
+
+        SQLite has one writer at a time anyway; on PostgreSQL a rule that reads before it writes
+        (newest version, no open operation) would otherwise judge what another is changing.
+        """
+        head = sa.select(LEDGER_HEAD.c.seq).where(LEDGER_HEAD.c.ws == self._ws)
+        self._c.execute(head.with_for_update())
 
     def add(self, record: CandidateVersion, claim: bytes) -> None:
         """Append a version; an earlier open one of the same candidate becomes superseded."""
@@ -229,15 +255,14 @@ class Candidates:
         number = self._number(id_)
         if number is None or not self._move(number, version, ("pending", "deferred"), state):
             return False
-        d = DECISION.c
-        mine = sa.and_(d.ws == self._ws, d.number == number, d.version == version)
-        if self._c.execute(sa.select(d.time).where(mine)).first() is not None:
-            return False
+        mine = (_D.ws == self._ws, _D.number == number, _D.version == version)
+        turn = self._c.execute(sa.select(sa.func.max(_D.turn)).where(*mine)).scalar()
         self._c.execute(
             sa.insert(DECISION).values(
                 ws=self._ws,
                 number=number,
                 version=version,
+                turn=int(turn or 0) + 1,
                 time=decision.time,
                 document=decision.model_dump_json().encode(),
             )

@@ -135,8 +135,16 @@ class Operations:
     # writes
 
     def save_preview(self, operation: StoredOperation) -> None:
-        """Store a preview; one that stands already is left as it is."""
+        """Store a preview; one that stands already is left as it is.
+
+        One that diverged or was cancelled stands for confirm again: everything it is bound to
+        is as it was, and a person has asked for it anew.
+        """
         if self.operation(operation.operation_id) is not None:
+            ended = (OperationState.DIVERGED.value, OperationState.CANCELLED.value)
+            mine = (_O.ws == self._ws, _O.id == operation.operation_id, _O.state.in_(ended))
+            again = {"state": OperationState.PREVIEWED.value, "error": None}
+            self._c.execute(sa.update(OPERATION).where(*mine).values(**again))
             return
         self._c.execute(
             sa.insert(OPERATION).values(

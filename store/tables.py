@@ -188,6 +188,7 @@ class DecisionRow(SQLModel, table=True):
     ws: int = _int(primary_key=True)
     number: int = _int(primary_key=True)
     version: int = _int(primary_key=True)
+    turn: int = _int(primary_key=True)
     time: int = _int()
     document: bytes = _bytes()
 

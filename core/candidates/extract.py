@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from core import claims
+from core import claims, screening
 from core.candidates.propose import Proposal, add
 from core.evidence.lookup import source_of
 from core.identity import Span
@@ -229,7 +229,7 @@ def proposals(event: Event) -> Iterator[Proposal]:
         yield Proposal(
             statement=statement,
             kind=found.kind,
-            key=claims.key_of(statement),
+            key=claims.key_of(screening.mask(statement)),
             scope="project",
             sources=(source_of(event, span),),
             method=found.method,

@@ -12,8 +12,6 @@ from schemas.candidates import (
     CandidateKind,
     CandidateState,
     CandidateVersion,
-    Hazard,
-    HazardGate,
     Source,
 )
 from schemas.common import Classification
@@ -58,13 +56,10 @@ def version_of(
     owner = p.author == Author.OWNER or p.editor is not None
     limit = desk.policy.policy.statement_bytes
     found = screening.screen(p.statement, owner=owner, limit=limit)
-    hazards = found.hazards
-    if p.editor is None and screening.MASK in p.statement and not hazards:
-        # Renewed from a masked version: the mask must not launder the finding.
-        hazards = (Hazard(code="hazard.secret", gate=HazardGate.BLOCK),)
     level = found.classification
-    if p.classification is not None and level is not Classification.SECRET:
-        level = p.classification
+    if level is not Classification.SECRET and p.classification not in (None, Classification.SECRET):
+        # `secret` is a finding about these very words, so a clean version does not inherit it.
+        level = p.classification or level
     sources = tuple(_masked(s) for s in p.sources)
     version = CandidateVersion(
         id=id_,
@@ -72,11 +67,11 @@ def version_of(
         newest=number,
         state=CandidateState.PENDING,
         kind=p.kind,
-        key=p.key,
-        scope=p.scope,
+        key=screening.mask(p.key),
+        scope=screening.mask(p.scope),
         statement=found.text,
         classification=level,
-        hazards=hazards,
+        hazards=found.hazards,
         sources=sources,
         method=p.method,
         author=p.author,
@@ -118,6 +113,7 @@ def candidate_id(desk: Desk, p: Proposal) -> str:
 
 def add(desk: Desk, unit: Writer, p: Proposal) -> tuple[CandidateVersion, bool]:
     """Store a proposal as version 1 of its candidate; False when it stands already."""
+    unit.candidates.hold()
     id_ = candidate_id(desk, p)
     known = unit.candidates.version(id_)
     if known is not None:
@@ -164,7 +160,7 @@ def propose(
         proposal = Proposal(
             statement=statement,
             kind=kind,
-            key=(key or claims.key_of(statement)).strip()[:120],
+            key=(key or claims.key_of(screening.mask(statement))).strip()[:120],
             scope=scope,
             sources=found,
             method=EXPLICIT,

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from core import claims, sealed, textdiff
+from core import claims, screening, sealed, textdiff
 from core.candidates import propose
 from core.identity import one_id, parse_locator
 from core.ports import Desk, Reader, Writer
@@ -102,6 +102,7 @@ def decide(
     `candidate.second-source`.
     """
     with desk.store.write() as unit:
+        unit.candidates.hold()
         version = _version(unit, ref)
         _check_open(version, verdict)
         if verdict is Verdict.ACCEPT:
@@ -109,7 +110,7 @@ def decide(
         decision = Decision(
             verdict=verdict,
             actor=desk.actor,
-            reason=reason.strip(),
+            reason=screening.mask(reason.strip()),
             time=desk.clock(),
             until=until if verdict is Verdict.DEFER else None,
             acknowledged=tuple(sorted(set(acknowledged))),
@@ -160,6 +161,7 @@ def reopen(desk: Desk, ref: CandidateRef) -> CandidateVersion:
     `candidate.stale-version`.
     """
     with desk.store.write() as unit:
+        unit.candidates.hold()
         version = _version(unit, ref)
         if version.version != version.newest:
             raise Stale("candidate.stale-version", newest=version.newest)
@@ -230,6 +232,7 @@ def edit(desk: Desk, ref: CandidateRef, text: str) -> CandidateVersion:
     """
     statement = propose.clean_statement(text)
     with desk.store.write() as unit:
+        unit.candidates.hold()
         version = _version(unit, ref)
         if version.version != version.newest:
             raise Stale("candidate.stale-version", newest=version.newest)

@@ -58,6 +58,12 @@ class Handler(Protocol):
     def lock(self, desk: Desk) -> AbstractContextManager[None]:
         """The consumer's own lock, by its own protocol."""
 
+    def recheck(self, unit: Writer, envelope: Envelope) -> None:
+        """Raise unless the subject still allows it, in the transaction that prepares (5.2).
+
+        Raises Refused, Stale or NotFound.
+        """
+
     def before_write(self, desk: Desk, plan: Plan) -> None:
         """Whatever the consumer's mechanics do before the first byte (a journal)."""
 

@@ -16,7 +16,7 @@ NO_UPDATE = ("event_body",)
 KEYS = {
     "ledger": "ws seq",
     "event": "ws file ordinal",
-    "decision": "ws number version",
+    "decision": "ws number version turn",
     "receipt": "ws seq",
     "event_body": "ws file ordinal",
 }

@@ -115,6 +115,13 @@ class LineMemory:
             },
         )
 
+    def recheck(self, unit: Writer, envelope: Envelope) -> None:
+        """The version is still accepted and the newest, and nobody can change that meanwhile."""
+        unit.candidates.hold()
+        version = accepted(unit, envelope.subject)
+        if version.digest != envelope.subject_digest:
+            raise Stale("candidate.stale-version", f"{envelope.subject} was altered.")
+
     def before_write(self, desk: Desk, plan: Plan) -> None:
         """AIWG's redo journal: should we die now, its next command completes both files."""
         found = files.settings(desk.workspace)
@@ -189,7 +196,8 @@ def _promoted(
     when = iso_ms(decision.time if decision else version.created)
     entries: dict[str, Any] = sidecar["entries"]
     active = {e["value"] for e in entries.values() if e["status"] == "active"}
-    for n, line in enumerate(x for x in text.lines if x.strip() and x not in active):
+    untracked = dict.fromkeys(x for x in text.lines if x.strip() and x not in active)
+    for n, line in enumerate(untracked):
         if line != fact:
             handle = _free(entries, nul_digest("memdesk-untracked", line), n)
             entries[handle] = _entry(handle, line, when)

@@ -44,7 +44,7 @@ TABLES: dict[str, tuple[str, str]] = {
         "hazards:t created:i changed:i",
     ),
     "candidate_version": ("ws:i number:i version:i", "state:t document:b digest:t created:i"),
-    "decision": ("ws:i number:i version:i", "time:i document:b"),
+    "decision": ("ws:i number:i version:i turn:i", "time:i document:b"),
     "claim": ("ws:i ref:t", "claim:b key:t scope:t layer:t statement:t"),
     "operation": (
         "ws:i id:t",
