@@ -219,10 +219,11 @@ class _Check:
 
     def _decision(self, entry: LedgerEntry, stored: StoredVersion) -> str:
         """One of a version's decisions: a deferral, or what ended it."""
-        for document, time in stored.decisions:
+        for n, (document, time, turn) in enumerate(stored.decisions, 1):
             found = sealed.decision(self.desk.secret, entry.subject, document)
             if found == entry.root:
-                return "" if orjson.loads(document)["time"] == time else "was altered"
+                sound = orjson.loads(document)["time"] == time and turn == n
+                return "" if sound else "was altered"
         return "was altered"
 
     def _listed(self, id_: str, number: int) -> str:

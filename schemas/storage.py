@@ -123,8 +123,8 @@ class StoredVersion:
     document: bytes
     digest: str
     created: int
-    decisions: tuple[tuple[bytes, int], ...]
-    """Document and time of each, in order."""
+    decisions: tuple[tuple[bytes, int, int], ...]
+    """Document, time and turn of each, in order."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -179,12 +179,12 @@ class Candidates:
         if row is None:
             return None
         made = (
-            sa.select(_D.document, _D.time)
+            sa.select(_D.document, _D.time, _D.turn)
             .join(CANDIDATE, sa.and_(_C.ws == _D.ws, _C.number == _D.number))
             .where(_D.ws == self._ws, _C.id == id_, _D.version == version)
             .order_by(_D.turn)
         )
-        decisions = tuple((bytes(d.document), d.time) for d in self._c.execute(made))
+        decisions = tuple((bytes(d.document), d.time, d.turn) for d in self._c.execute(made))
         return StoredVersion(bytes(row.document), row.digest, row.created, decisions)
 
     def last_decisions(self, limit: int) -> list[CandidateVersion]:

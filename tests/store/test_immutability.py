@@ -66,7 +66,7 @@ def test_postgresql_changes_no_history_and_truncates_none(
     with psycopg.connect(url, autocommit=True) as db:
         for table, column in TABLES.items():
             key = "ws, seq" if table in ("ledger", "receipt") else "ws, file, ordinal"
-            key = "ws, number, version" if table == "decision" else key
+            key = "ws, number, version, turn" if table == "decision" else key
             ways = [
                 *statements(table, column),
                 f"TRUNCATE {table} CASCADE",
