@@ -54,7 +54,7 @@ _KEYWORD_VALUE = re.compile(
     r"(?i)(?<![a-z0-9])"
     r"(?:password|passwd|passphrase|secret(?:[_\- ]?(?:access[_\- ]?)?key)?|api[_\- ]?key|"
     r"access[_\- ]?key|access[_\- ]?token|auth[_\- ]?token|token|private[_\- ]?key|pin|credentials?)"
-    r"\s*(?:=|:|\bis\b|\bwas\b|\bset to\b)\s*"
+    r"\s*(?:=|:|(?:\b(?:is|was)\s+)?\bset to\b|\bis\b|\bwas\b)\s*"
     r"[\"'`]?(?P<value>[^\s\"'`,;]{4,})"
 )
 _PUBLIC_PREFIX = re.compile(r"(?:[a-z]{2,4}_(?:live|test)_|gh[pousr]_|sk-)")
@@ -76,7 +76,7 @@ _INSTRUCTION = tuple(
         r"<\/?(?:system|assistant|user|instructions?|tool_(?:call|result))\b",
         r"\b(?:do not|don't|never)\s+(?:tell|inform|alert|mention|reveal)\b"
         r".{0,30}\b(?:user|owner|human|anyone)\b",
-        r"\b(?:exfiltrate|send|post|upload)\b.{0,40}\b(?:secrets?|credentials?|tokens?|keys?|\.env)\b",
+        r"\b(?:exfiltrate|send|post|upload)\b.{0,40}(?:\b(?:secrets?|credentials?|tokens?|keys?)\b|(?<=\s)\.env\b)",
     )
 )
 _PERSONAL = (
@@ -86,7 +86,7 @@ _PERSONAL = (
     re.compile(r"\b[A-Z]{2}\d{2}(?: ?[A-Z0-9]{4}){3,7}(?: ?[A-Z0-9]{1,3})?\b"),
     re.compile(r"\b\d{3}-\d{2}-\d{4}\b"),
 )
-_CARD = re.compile(r"(?<![\w.])(?:\d[ -]?){13,19}(?![\w.])")
+_CARD = re.compile(r"(?<![\w.])(?:\d[ -]?){13,19}(?!\w|\.\d)")
 _OUTSIDE = (
     re.compile(r"(?<![\w./])/(?:home|Users|root|etc|var|private|srv|mnt|media)/[^\s,;:'\"`)]+"),
     re.compile(r"(?<!\w)[A-Za-z]:\\[^\s,;'\"`)]+"),
