@@ -62,7 +62,11 @@ class PolicyTable(_Table):
 
     statement_bytes: int = Field(default=500, ge=40, le=8_192)
     procedure_sources: int = Field(default=2, ge=1, le=9)
-    extract_authors: tuple[Literal["owner", "external", "agent"], ...] = ("owner", "external")
+    extract_authors: tuple[Literal["owner", "external", "agent"], ...] = (
+        "owner",
+        "external",
+        "agent",
+    )
 
 
 class EvidenceTable(_Table):
@@ -116,7 +120,7 @@ schema_version = 1
 [policy]
 statement_bytes = 500          # longer statements need an acknowledgement
 procedure_sources = 2          # independent sources a procedure needs
-extract_authors = ["owner", "external"]
+extract_authors = ["owner", "external", "agent"]   # agents' restatements are folded
 
 [evidence]
 batch_events = 500

@@ -127,6 +127,9 @@ class CandidateRow(Contract):
     """A candidate as a list shows it: its newest version, without sources."""
 
     number: int
+    place: int
+    """Where it stands in the grouped queue; grows down the list."""
+    lane: int
     id: str
     version: int
     state: CandidateState

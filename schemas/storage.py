@@ -77,6 +77,18 @@ class CandidateFilter:
     text: str | None = None
     kind: str | None = None
     keep: tuple[int, ...] = ()
+    lane: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Waiting:
+    """An open candidate version that speaks under a key, for grouping."""
+
+    id: str
+    claim: bytes
+    method: str
+    author: str
+    lane: int
 
 
 @dataclass(frozen=True, slots=True)

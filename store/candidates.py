@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 
 import sqlalchemy as sa
 
@@ -14,11 +15,14 @@ from schemas.candidates import (
     Decision,
 )
 from schemas.common import Page
-from schemas.storage import CandidateFilter, Claim, StoredVersion
+from schemas.storage import CandidateFilter, Claim, StoredVersion, Waiting
 from store.keys import cursor_of, next_number, parse_cursor, text_range
 from store.tables import CANDIDATE, CANDIDATE_VERSION, CLAIM, DECISION, LEDGER_HEAD
 
 _C, _V, _D, _K = CANDIDATE.c, CANDIDATE_VERSION.c, DECISION.c, CLAIM.c
+_LANE = 40
+"""A place is the lane above this many bits of the candidate\'s number."""
+_SPEAKING = 500
 
 
 class Candidates:
@@ -40,6 +44,8 @@ class Candidates:
         if f.states:
             state = _C.state == f.states[0] if len(f.states) == 1 else _C.state.in_(f.states)
             where.append(sa.or_(state, _C.number.in_(f.keep)) if f.keep else state)
+        if f.lane is not None:
+            where.append(_C.place.between(f.lane << _LANE, ((f.lane + 1) << _LANE) - 1))
         if f.kind:
             where.append(_C.kind == f.kind)
         if f.text:
@@ -76,26 +82,52 @@ class Candidates:
         return sa.select(CANDIDATE, same.label("same"), other.label("other"))
 
     def window(self, filter_: CandidateFilter, start: int, limit: int) -> list[CandidateRow]:
-        """At most `limit` rows from number `start` on, by key, never by offset."""
-        query = self._rows().where(*self._where(filter_), _C.number >= start)
-        rows = self._c.execute(query.order_by(_C.number).limit(limit))
+        """At most `limit` rows from place `start` on, by key, never by offset."""
+        query = self._rows().where(*self._where(filter_), _C.place >= start)
+        rows = self._c.execute(query.order_by(_C.place).limit(limit))
         return [_row(r) for r in rows]
 
     def rows(self, filter_: CandidateFilter, page: Page) -> tuple[list[CandidateRow], str | None]:
         """A page of rows in the order they were proposed."""
         (after,) = parse_cursor(page.after, 1, -1)
-        items = self.window(filter_, after + 1, page.limit + 1)
+        query = self._rows().where(*self._where(filter_), _C.number > after)
+        found = self._c.execute(query.order_by(_C.number).limit(page.limit + 1))
+        items = [_row(r) for r in found]
         more = len(items) > page.limit
         return items[: page.limit], cursor_of(items[page.limit - 1].number) if more else None
 
     def anchors(self, filter_: CandidateFilter, stride: int) -> tuple[list[int], int]:
-        """Every `stride`-th number of a list, and its length: what a scroll bar needs."""
-        place = sa.func.row_number().over(order_by=_C.number).label("place")
-        inner = sa.select(_C.number, place).where(*self._where(filter_)).subquery()
-        query = sa.select(inner.c.number).where(inner.c.place % stride == 1)
+        """Every `stride`-th place of a list, and its length: what a scroll bar needs."""
+        nth = sa.func.row_number().over(order_by=_C.place).label("nth")
+        inner = sa.select(_C.place, nth).where(*self._where(filter_)).subquery()
+        query = sa.select(inner.c.place).where(inner.c.nth % stride == 1)
         count = sa.select(sa.func.count()).select_from(CANDIDATE).where(*self._where(filter_))
-        found = list(self._c.execute(query.order_by(inner.c.number)).scalars())
+        found = list(self._c.execute(query.order_by(inner.c.place)).scalars())
         return found, int(self._c.execute(count).scalar_one())
+
+    def lanes(self, filter_: CandidateFilter) -> dict[int, int]:
+        """How many rows of a list stand in each lane."""
+        lane = _C.place.op(">>")(_LANE)
+        query = sa.select(lane, sa.func.count()).where(*self._where(filter_)).group_by(lane)
+        return {int(r[0]): int(r[1]) for r in self._c.execute(query)}
+
+    def speaking(self, key: str, scope: str) -> list[Waiting]:
+        """Candidates whose newest version speaks under a key and scope."""
+        query = sa.select(CANDIDATE).where(_C.ws == self._ws, _C.key == key, _C.scope == scope)
+        return [
+            Waiting(r.id, bytes(r.claim), r.method, r.author, r.place >> _LANE)
+            for r in self._c.execute(query.order_by(_C.number).limit(_SPEAKING))
+        ]
+
+    def move(self, id_: str, lane: int) -> None:
+        """Let a candidate stand in another lane."""
+        mine = sa.and_(_C.ws == self._ws, _C.id == id_)
+        self._c.execute(sa.update(CANDIDATE).where(mine).values(place=(lane << _LANE) + _C.number))
+
+    def rows_of(self, numbers: Sequence[int]) -> list[CandidateRow]:
+        """Rows as they are now, by number."""
+        query = self._rows().where(_C.ws == self._ws, _C.number.in_(list(numbers)))
+        return [_row(r) for r in self._c.execute(query)]
 
     def counts(self) -> dict[str, int]:
         """Number of candidates by the state of their newest version."""
@@ -202,7 +234,7 @@ class Candidates:
         head = sa.select(LEDGER_HEAD.c.seq).where(LEDGER_HEAD.c.ws == self._ws)
         self._c.execute(head.with_for_update())
 
-    def add(self, record: CandidateVersion, claim: bytes) -> None:
+    def add(self, record: CandidateVersion, claim: bytes, lane: int) -> None:
         """Append a version; an earlier open one of the same candidate becomes superseded."""
         number = self._number(record.id)
         values = {
@@ -215,6 +247,7 @@ class Candidates:
             "claim": claim,
             "author": record.author,
             "session": record.sources[0].session if record.sources else "",
+            "method": record.method,
             "hazards": ",".join(h.code for h in record.hazards),
             "changed": self.mark() + 1,
         }
@@ -222,12 +255,18 @@ class Candidates:
             number = next_number(self._c, self._ws, _C.number)
             self._c.execute(
                 sa.insert(CANDIDATE).values(
-                    ws=self._ws, number=number, id=record.id, created=record.created, **values
+                    ws=self._ws,
+                    number=number,
+                    id=record.id,
+                    created=record.created,
+                    place=(lane << _LANE) + number,
+                    **values,
                 )
             )
         else:
             mine = sa.and_(_C.ws == self._ws, _C.number == number)
-            self._c.execute(sa.update(CANDIDATE).where(mine).values(**values))
+            place = (lane << _LANE) + number
+            self._c.execute(sa.update(CANDIDATE).where(mine).values(place=place, **values))
             older = sa.and_(
                 _V.ws == self._ws, _V.number == number, _V.state.in_(("pending", "deferred"))
             )
@@ -336,6 +375,8 @@ class Claims:
 def _row(r: sa.Row[tuple[object, ...]]) -> CandidateRow:
     return CandidateRow(
         number=r.number,
+        place=r.place,
+        lane=r.place >> _LANE,
         id=r.id,
         version=r.version,
         state=CandidateState(r.state),

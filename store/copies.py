@@ -36,7 +36,7 @@ COPIES: dict[tuple[str, str], Role] = {
         },
         "event_body": {Role.CONTENT: "digest text lead raw", Role.COMMITMENT: "salt"},
         "candidate": {
-            Role.PLACE: "state kind scope author session hazards",
+            Role.PLACE: "state kind scope author session method hazards",
             Role.CONTENT: "key statement",
             Role.COMMITMENT: "id claim",
         },

@@ -163,7 +163,9 @@ class CandidateRowTable(SQLModel, table=True):
     claim: bytes = _bytes()
     author: str = _text()
     session: str = _text()
+    method: str = _text()
     hazards: str = _text()
+    place: int = _int()
     created: int = _int()
     changed: int = _int()
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from core import claims, screening, sealed
+from core.candidates.lanes import lane_of
 from core.evidence.lookup import find, source_of
 from core.identity import digest_json, keyed_id
 from core.ports import Desk, Writer
@@ -21,6 +22,7 @@ from schemas.storage import Claim
 
 EXPLICIT = "proposed"
 MAX_STATEMENT = 8_192
+_SPEAKING = 500
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,13 +128,25 @@ def add(desk: Desk, unit: Writer, p: Proposal) -> tuple[CandidateVersion, bool]:
 def store(desk: Desk, unit: Writer, version: CandidateVersion) -> None:
     """Append a version with its claim and ledger entry."""
     claim = claims.claim_of(desk, version.statement)
-    unit.candidates.add(version, claim)
+    lane = lane_of(version.method, version.author, conflict=False)
+    unit.candidates.add(version, claim, lane)
     unit.claims.put(
         Claim(claim, version.key, version.scope, "candidate", version.id, version.statement)
     )
+    regroup(unit, version.key, version.scope)
     root = sealed.version(desk.secret, version.model_dump_json().encode())
     subject = f"{version.id}@{version.version}"
     unit.ledger.append("candidate", subject, root, 1, desk.clock())
+
+
+def regroup(unit: Writer, key: str, scope: str) -> None:
+    """Put every candidate that speaks under a key into the lane its contradictions call for."""
+    said = unit.claims.same_key(key, scope, "", _SPEAKING)
+    for c in unit.candidates.speaking(key, scope):
+        conflict = any(x.claim != c.claim and x.ref != c.id for x in said)
+        lane = lane_of(c.method, c.author, conflict=conflict)
+        if lane != c.lane:
+            unit.candidates.move(c.id, lane)
 
 
 def propose(

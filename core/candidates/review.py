@@ -119,6 +119,7 @@ def decide(
             raise Stale("candidate.decided", f"{ref} was decided a moment ago.")
         if verdict is Verdict.REJECT:
             unit.claims.withdraw(ref.id)
+            propose.regroup(unit, version.key, version.scope)
         root = sealed.decision(desk.secret, str(ref), decision.model_dump_json().encode())
         unit.ledger.append("decision", str(ref), root, 1, desk.clock())
         return _version(unit, ref)

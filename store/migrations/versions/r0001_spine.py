@@ -41,7 +41,7 @@ TABLES: dict[str, tuple[str, str]] = {
     "candidate": (
         "ws:i number:i",
         "id:t version:i state:t kind:t key:t scope:t statement:t claim:b author:t session:t "
-        "hazards:t created:i changed:i",
+        "method:t hazards:t place:i created:i changed:i",
     ),
     "candidate_version": ("ws:i number:i version:i", "state:t document:b digest:t created:i"),
     "decision": ("ws:i number:i version:i turn:i", "time:i document:b"),
@@ -68,7 +68,9 @@ INDEXES: tuple[tuple[str, str, str, bool], ...] = (
     ("event", "event_id", "ws id", True),
     ("event", "event_twin", "ws twin", False),
     ("candidate", "candidate_id", "ws id", True),
-    ("candidate", "candidate_state", "ws state number", False),
+    ("candidate", "candidate_state", "ws state place", False),
+    ("candidate", "candidate_place", "ws place", True),
+    ("candidate", "candidate_key", "ws key scope", False),
     ("candidate", "candidate_changed", "ws changed", False),
     ("claim", "claim_claim", "ws claim", False),
     ("claim", "claim_key", "ws key scope", False),
