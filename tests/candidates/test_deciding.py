@@ -121,12 +121,12 @@ def test_of_many_threads_exactly_one_decides(desk: Desk) -> None:
 def test_of_two_processes_exactly_one_decides_each(
     backend: str, request: pytest.FixtureRequest, workspace: Path
 ) -> None:
-    """Two processes run over the same twenty candidates: each is decided once."""
+    """Two processes run over the same eight candidates: each is decided once."""
     from tests.conftest import make_desk
 
     url = request.getfixturevalue("postgres_url") if backend == "postgresql" else None
     desk = make_desk(workspace, url)
-    ids = [pending(desk, f"Service {n} listens on port 9{n:03}.").id for n in range(20)]
+    ids = [pending(desk, f"Service {n} listens on port 9{n:03}.").id for n in range(8)]
     children = [
         subprocess.Popen(
             [sys.executable, "-c", DECIDER, str(workspace), name, url or "", *ids],

@@ -127,8 +127,8 @@ class Review(RuleBasedStateMachine):
 
 
 Review.TestCase.settings = settings(
-    max_examples=25,
-    stateful_step_count=18,
+    max_examples=10,
+    stateful_step_count=15,
     deadline=None,
     suppress_health_check=list(HealthCheck),
 )
