@@ -70,12 +70,14 @@ def test_a_killed_import_goes_on_where_it_stopped(cli: Cli, tmp_path: Path) -> N
     lines = [record(f"line {n} " + "x" * 900, f"u{n}") for n in range(6_000)]
     path = write(tmp_path / "long.jsonl", *lines)
     cli.json("init")
+    config = cli.root / ".memdesk" / "config.toml"
+    config.write_text(config.read_text().replace("batch_events = 500", "batch_events = 10"))
     command = [str(cli.script), "--workspace", str(cli.root), "evidence", "import", str(path)]
     process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     wal = cli.root / ".memdesk" / "memdesk.db-wal"
     deadline = time.monotonic() + 60
     while process.poll() is None and time.monotonic() < deadline:
-        if wal.exists() and wal.stat().st_size > 1_000_000:
+        if wal.exists() and wal.stat().st_size > 300_000:
             break
     os.kill(process.pid, signal.SIGKILL)
     assert process.wait() == -signal.SIGKILL

@@ -134,7 +134,9 @@ def test_one_odd_field_does_not_drop_its_record(sqlite_desk: Desk, tmp_path: Pat
         {"message": {"role": "user", "content": [None, 7, {"type": "new"}]}},
         {"origin": "human", "cwd": 3, "isMeta": "no", "parentUuid": []},
     ]
-    found = read(sqlite_desk, tmp_path, *(R("hi", f"u{n}", **x) for n, x in enumerate(odd)))
+    found = read(
+        sqlite_desk, tmp_path, *(R("hi", **{"uuid": f"u{n}", **x}) for n, x in enumerate(odd))
+    )
     assert len(found) == len(odd)
     assert [n for n, e in enumerate(found) if not e.notes] == []
     assert found[0].time is None and "odd:timestamp" in found[0].notes
@@ -218,3 +220,18 @@ def test_nul_runs_before_a_record_are_padding(sqlite_desk: Desk, tmp_path: Path)
     )
     assert [e.kind.value for e in found] == ["message", "message", "unparsed"]
     assert [n for e in found for n in e.notes if n.startswith("nul")] == ["nul-padded", "nul-run"]
+
+
+def test_names_from_outside_forge_no_note_and_break_no_store(desk: Desk, tmp_path: Path) -> None:
+    """A type, id or session with line ends or of any length is a name, nothing more."""
+    forged = "x\nsame:ev_" + "0" * 32
+    lines = [
+        R("", "u1", type=forged),
+        R("a", "n" * 50_000, sessionId="s" * 50_000, cwd="/" + "é" * 50_000),
+        R("b", forged, forged, sessionId=forged),
+    ]
+    found = read(desk, tmp_path, *lines)
+    assert [e.same_as for e in found] == [None, None, None]
+    assert found[0].notes[0].startswith("unknown-type:x�same:")
+    assert len(found[1].session) < 300
+    assert verify(desk).ok
