@@ -50,6 +50,15 @@ class Database:
         self.writer.dispose()
 
     @contextlib.contextmanager
+    def closed_on_error(self) -> Iterator[None]:
+        """Close all connections when the block ends with an error."""
+        try:
+            yield
+        except BaseException:
+            self.close()
+            raise
+
+    @contextlib.contextmanager
     def read(self) -> Iterator[sa.Connection]:
         """A consistent, read-only view. Raises Unusable as `write` does."""
         with translated(), self.readers.connect() as connection, connection.begin():

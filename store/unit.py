@@ -122,8 +122,9 @@ def open_store(url: str, workspace_id: str, *, wait: float) -> SqlStore:
     Raises Unusable `workspace.foreign-store` when it holds only others.
     """
     database = Database(url, wait=wait)
-    database.prepare()
-    return SqlStore(database, workspace_id)
+    with database.closed_on_error():
+        database.prepare()
+        return SqlStore(database, workspace_id)
 
 
 def create_workspace(
@@ -134,6 +135,12 @@ def create_workspace(
     Raises Unusable `workspace.foreign-store` for a SQLite file that holds another workspace.
     """
     database = Database(url, wait=wait)
+    with database.closed_on_error():
+        _enter(database, workspace_id, secret, time)
+        return SqlStore(database, workspace_id)
+
+
+def _enter(database: Database, workspace_id: str, secret: bytes, time: int) -> None:
     database.prepare()
     w = WORKSPACE.c
     with database.write(durable=True) as connection:
@@ -147,4 +154,3 @@ def create_workspace(
                 sa.insert(WORKSPACE).values(ws=ws, id=workspace_id, secret=secret, created=time)
             )
             connection.execute(sa.insert(LEDGER_HEAD).values(ws=ws, seq=0, digest=ZERO))
-    return SqlStore(database, workspace_id)

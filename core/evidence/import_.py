@@ -33,6 +33,7 @@ Progress = Callable[[str, int, int], None]
 _BATCH_BYTES = 1 << 20
 _HEAD_BYTES = 1 << 16
 _SAMPLE_BYTES = 1 << 20
+_SAMPLE_LIMIT = 1 << 26
 _RACES = 8
 """How often another importer may enter the same path first before this one gives up."""
 
@@ -162,10 +163,15 @@ def _entered(
 
 
 def _sample(file: BinaryIO, name: str) -> base.Sample:
+    """The beginning of a file: 1 MiB, or its whole first line when that is longer."""
     data = os.pread(file.fileno(), _SAMPLE_BYTES, 0)
+    cut = len(data) == _SAMPLE_BYTES
+    while cut and b"\n" not in data and len(data) < _SAMPLE_LIMIT:
+        more = os.pread(file.fileno(), len(data), len(data))
+        cut = len(more) == len(data)
+        data += more
     whole = data.split(b"\n")
-    # A first line longer than the sample still shows its shape; it is judged cut as it is.
-    lines = whole[:-1] if len(data) == _SAMPLE_BYTES and len(whole) > 1 else whole
+    lines = whole[:-1] if cut and len(whole) > 1 else whole
     return base.Sample(data[:_HEAD_BYTES], tuple(x for x in lines if x.strip())[:64], name)
 
 

@@ -14,7 +14,7 @@ import pytest
 from core.ports import Desk
 from core.verify import verify
 from schemas.errors import Refused
-from tests.conftest import Cli, make_desk
+from tests.conftest import Command, make_desk
 from tests.desks import lived_in
 
 
@@ -141,25 +141,29 @@ def test_versions_decisions_and_receipts_are_sealed_with_the_workspace_secret(
     assert set(checked) == {"candidate", "decision", "receipt"}
 
 
-def test_a_receipt_is_an_anchor_for_the_chain(sqlite_desk: Desk, tmp_path: Path, cli: Cli) -> None:
+def test_a_receipt_is_an_anchor_for_the_chain(
+    sqlite_desk: Desk, tmp_path: Path, command: Command
+) -> None:
     """`verify --head` takes a receipt's file, an exported head, or a digest of the chain."""
     receipt = lived_in(sqlite_desk, tmp_path)
-    exported = cli.json("promotion", "receipts", "--export", str(tmp_path / "out"))["items"]
+    exported = command.json("promotion", "receipts", "--export", str(tmp_path / "out"))["items"]
     file = tmp_path / "out" / f"{receipt.receipt_id}.json"
     assert exported[0]["ledger_head"] == json.loads(file.read_text())["ledger_head"]
-    assert cli.json("verify", "--head", str(file))["ok"]
-    report = cli.json("verify", "--head", receipt.ledger_head)
+    assert command.json("verify", "--head", str(file))["ok"]
+    report = command.json("verify", "--head", receipt.ledger_head)
     head = tmp_path / "head.json"
     head.write_text(json.dumps(report["head"]))
-    assert cli.json("verify", "--head", str(head))["ok"]
-    assert cli.json("verify", "--head", report["head"]["digest"])["ok"]
+    assert command.json("verify", "--head", str(head))["ok"]
+    assert command.json("verify", "--head", report["head"]["digest"])["ok"]
 
 
-def test_a_head_of_another_chain_is_a_fault(sqlite_desk: Desk, tmp_path: Path, cli: Cli) -> None:
+def test_a_head_of_another_chain_is_a_fault(
+    sqlite_desk: Desk, tmp_path: Path, command: Command
+) -> None:
     """A digest that no entry has means the chain was rewritten, shortened, or is another's."""
     lived_in(sqlite_desk, tmp_path)
     foreign = "sha256:" + "5" * 64
-    report = cli.json("verify", "--head", foreign, status=1)
+    report = command.json("verify", "--head", foreign, status=1)
     assert [(f["code"], f["what"]) for f in report["faults"]] == [("ledger.broken", "anchor")]
 
 

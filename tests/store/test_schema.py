@@ -19,7 +19,7 @@ from schemas.errors import Unusable
 from store.copies import COPIES, Role
 from store.engine import Database
 from store.migrations import HEAD
-from tests.conftest import REVIEWER, Cli, make_desk
+from tests.conftest import REVIEWER, Command, make_desk
 
 LARGE_ROWS = {"event_body", "candidate_version", "outbox", "divergence", "receipt", "operation"}
 
@@ -102,7 +102,7 @@ def test_every_text_bearing_column_declares_what_erasure_does_with_it(
     assert set(COPIES.values()) <= set(Role)
 
 
-def test_a_newer_store_is_refused(desk: Desk, cli: Cli, postgres_url: str) -> None:
+def test_a_newer_store_is_refused(desk: Desk, command: Command, postgres_url: str) -> None:
     """A revision this memdesk does not know is never guessed at; nothing is written."""
     backend = desk.store.describe()["backend"]
     options = ["--store", postgres_url] if backend == "postgresql" else []
@@ -118,23 +118,27 @@ def test_a_newer_store_is_refused(desk: Desk, cli: Cli, postgres_url: str) -> No
 
     revision("9999")
     try:
-        found = cli.json(*options, "status", status=6)
+        found = command.json(*options, "status", status=6)
     finally:
         revision(HEAD)
     assert found["error"]["code"] == "store.newer"
     assert "9999" in found["error"]["message"]
-    assert cli.json(*options, "status")["reviewer"] == REVIEWER
+    assert command.json(*options, "status")["reviewer"] == REVIEWER
 
 
-@pytest.mark.parametrize("content", [b"not a database, only some text " * 40, b"\0" * 8192])
-def test_a_file_that_is_no_database_is_refused(workspace: Path, cli: Cli, content: bytes) -> None:
+@pytest.mark.parametrize(
+    "content", [b"not a database, only some text " * 40, b"\0" * 8192], ids=["text", "nul"]
+)
+def test_a_file_that_is_no_database_is_refused(
+    workspace: Path, command: Command, content: bytes
+) -> None:
     """The driver's words become one code; the file stays as it is."""
     make_desk(workspace).store.close()
     database = workspace / ".memdesk" / "memdesk.db"
     for name in ("memdesk.db-wal", "memdesk.db-shm"):
         database.with_name(name).unlink(missing_ok=True)
     database.write_bytes(content)
-    found = cli.json("status", status=6)
+    found = command.json("status", status=6)
     assert found["error"]["code"] == "store.unusable"
     assert database.read_bytes() == content
 

@@ -14,7 +14,7 @@ from typing import Any
 import orjson
 
 from core.evidence.readers.base import Format, Part, Record, Sample, Source, Waiting, lines
-from core.evidence.readers.jsonl import Value, clean, padding, values, whole
+from core.evidence.readers.jsonl import Value, clean, first_value, name, padding, values, whole
 from schemas.evidence import Author, EventKind
 
 _CHAINED = {"user", "assistant", "system", "progress", "attachment"}
@@ -59,10 +59,7 @@ _HUMAN_ORIGINS = {"human", "cli"}
 
 def _detect(sample: Sample) -> bool:
     for data in sample.lines[:64]:
-        try:
-            record = orjson.loads(data.lstrip(b"\xef\xbb\xbf").strip(b"\0"))
-        except orjson.JSONDecodeError:
-            continue
+        record = first_value(data)
         if isinstance(record, dict) and _tells(record):
             return True
     return False
@@ -124,7 +121,7 @@ class _Reading:
         if session:
             self.session = session
         if d.get("isSidechain") is True and isinstance(d.get("agentId"), str):
-            session = f"{self.session}/agent-{clean(d['agentId'])}"
+            session = f"{self.session}/agent-{name(d['agentId'])}"
         if parent and d.get("type") in _CHAINED and parent not in self.seen:
             notes.append(f"missing-parent:{parent}")
         if native:
@@ -157,7 +154,7 @@ class _Reading:
         if kind in ("tool_use", "tool_result"):
             return [_bare_tool(d)]
         if kind not in _BOOKKEEPING:
-            notes.append(f"unknown-type:{clean(str(kind))[:60]}")
+            notes.append(f"unknown-type:{name(str(kind))[:60]}")
         text = d.get("content") or d.get("lastPrompt") or d.get("operation")
         return [Part(EventKind.SYSTEM, Author.SYSTEM, _text(text))]
 
@@ -268,7 +265,7 @@ def _bare_tool(d: dict[str, Any]) -> Part:
 def _system(d: dict[str, Any]) -> Part:
     subtype = d.get("subtype")
     text = _text(d.get("content"))
-    extra = [f"subtype:{clean(subtype)[:60]}"] if isinstance(subtype, str) else []
+    extra = [f"subtype:{name(subtype)[:60]}"] if isinstance(subtype, str) else []
     if subtype in ("compact_boundary", "microcompact_boundary"):
         facts = d.get("compactMetadata") or d.get("microcompactMetadata")
         about = f"{text} {_json(facts)}".strip() if facts else text
@@ -282,7 +279,7 @@ def _attachment(d: dict[str, Any]) -> Part:
     attachment = d.get("attachment")
     facts = attachment if isinstance(attachment, dict) else {}
     kind = _text(facts.get("type"))
-    extra = [f"attachment:{kind[:60]}"] if kind else []
+    extra = [f"attachment:{name(kind)[:60]}"] if kind else []
     if kind == "queued_command" and facts.get("commandMode", "prompt") == "prompt":
         text = _plain(facts.get("prompt"))
         inner = {"origin": facts.get("origin"), "isMeta": facts.get("isMeta")}
@@ -292,7 +289,7 @@ def _attachment(d: dict[str, Any]) -> Part:
 
 
 def _call(id_: object) -> list[str]:
-    return [f"call:{clean(id_)[:120]}"] if isinstance(id_, str) else []
+    return [f"call:{name(id_)[:120]}"] if isinstance(id_, str) else []
 
 
 def _plain(content: object) -> str:
@@ -317,7 +314,7 @@ def _block_text(block: object, notes: list[str]) -> str:
         return f"[image {_text(media)}]" if media else "[image]"
     if kind == "tool_reference":
         return f"[tool {_text(block.get('tool_name') or block.get('name'))}]"
-    notes.append(f"unknown-block:{clean(str(kind))[:60]}")
+    notes.append(f"unknown-block:{name(str(kind))[:60]}")
     return ""
 
 
@@ -339,7 +336,7 @@ def _json(value: object) -> str:
 def _string(d: dict[str, Any], key: str, notes: list[str]) -> str | None:
     value = d.get(key)
     if value is None or isinstance(value, str):
-        return clean(value) if value else None
+        return name(value) if value else None
     notes.append(f"odd:{key}")
     return None
 

@@ -5,6 +5,7 @@ Nothing is guessed at: what parses is a value at its exact place, the rest is a 
 
 from __future__ import annotations
 
+import hashlib
 import json
 import re
 from collections.abc import Iterator
@@ -133,6 +134,33 @@ def _value_at(data: bytes) -> tuple[Any, int, list[str]] | None:
     except (ValueError, RecursionError):
         return None
     return value, len(text[:end].encode("utf-8", "surrogateescape")), notes
+
+
+def first_value(data: bytes) -> Any:
+    """The first value of a line, read as leniently as records are; None when there is none."""
+    data = data.removeprefix(BOM).strip(_PADDING)
+    try:
+        return orjson.loads(data)
+    except orjson.JSONDecodeError:
+        found = _value_at(data)
+        return found[0] if found else None
+
+
+_NAME_BYTES = 1024
+
+
+def name(text: str) -> str:
+    """An id, folder or code as databases and notes take it: no NUL, no line end, bounded.
+
+    The record keeps what was there; a long name keeps its beginning and a digest of the whole.
+    """
+    text = clean(text)
+    if not text.isprintable():
+        text = re.sub(r"[\0\r\n]", "\ufffd", text)
+    data = text.encode()
+    if len(data) > _NAME_BYTES:
+        return f"{text[:200]}…{hashlib.sha256(data).hexdigest()[:32]}"
+    return text
 
 
 def clean(text: str) -> str:
