@@ -15,9 +15,11 @@ from typing import Any
 import orjson
 
 from core import sealed
+from core.candidates.lanes import lane_of
 from core.evidence import commitments
 from core.identity import digest, digest_text
 from core.ports import Desk, Reader
+from schemas.candidates import CandidateRow, CandidateVersion
 from schemas.errors import MemdeskError, Refused
 from schemas.evidence import LedgerEntry
 from schemas.operations import Receipt
@@ -243,7 +245,9 @@ class _Check:
         shown = (row.state, row.kind, row.key, row.statement, row.author)
         wanted = (version.state, version.kind, version.key, version.statement, version.author)
         codes = tuple(h.code for h in version.hazards)
-        return "" if shown == wanted and row.hazards == codes else "is listed with other words"
+        if shown != wanted or row.hazards != codes:
+            return "is listed with other words"
+        return "" if _grouped(row, version) else "is listed in another place"
 
     # rows that no entry answers for were added behind the chain's back
 
@@ -276,6 +280,13 @@ class _Check:
             self.altered(f"ev_{leaf.event.id.hex()}", f"was added to {file}")
         if not leaves:
             self.altered(file, f"{count} events were added")
+
+
+def _grouped(row: CandidateRow, version: CandidateVersion) -> bool:
+    """True when a row's place in the queue follows from how the version was found."""
+    lanes = {lane_of(version.method, version.author, conflict=c) for c in (False, True)}
+    own = row.place - (row.lane << 40) == row.number
+    return row.method == version.method and own and row.lane in lanes
 
 
 _STATES = {

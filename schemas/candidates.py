@@ -139,6 +139,7 @@ class CandidateRow(Contract):
     author: str
     session: str
     created: int
+    method: str
     hazards: tuple[str, ...] = ()
     conflict: bool = False
     duplicate: bool = False

@@ -185,6 +185,12 @@ class Candidates:
         query = self._versions().where(_C.id == id_).order_by(_V.version)
         return [_version(r) for r in self._c.execute(query)]
 
+    def decisions(self, id_: str, version: int) -> list[Decision]:
+        """Every decision on one version in order: a deferral, then what ended it."""
+        found = self.stored(id_, version)
+        made = found.decisions if found else ()
+        return [Decision.model_validate_json(document) for document, _, _ in made]
+
     def names(self) -> dict[str, Counter[str]]:
         """How many rows stand under each `ID@N`, of versions and of decisions (verification)."""
         found = {}
@@ -386,6 +392,7 @@ def _row(r: sa.Row[tuple[object, ...]]) -> CandidateRow:
         author=r.author,
         session=r.session,
         created=r.created,
+        method=r.method,
         hazards=tuple(r.hazards.split(",")) if r.hazards else (),
         conflict=bool(r.other),
         duplicate=bool(r.same),

@@ -179,7 +179,7 @@ def test_nothing_but_a_decision_accepts(desk: Desk) -> None:
     with desk.store.read() as view:
         rows, _ = view.candidates.rows(CandidateFilter(()), Page())
         assert {r.state for r in rows} == {CandidateState.PENDING}
-        assert view.candidates.totals()["decision"] == 0
+        assert not view.candidates.names()["decision"]
 
 
 def test_only_review_decides_in_the_code() -> None:
