@@ -155,7 +155,7 @@ class Command:
 
     def run(self, *args: str) -> tuple[int, str, str]:
         """Exit status, stdout and stderr of `memdesk --workspace ROOT ARGS`."""
-        from core.commands import main
+        from core.commands.entry import main
 
         out, err = io.StringIO(), io.StringIO()
         with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
