@@ -122,18 +122,25 @@ def _own(event: Event, source: Source, place: str, g: Glyphs) -> list[Line]:
 
 
 def change(d: Detail, _now: int, g: Glyphs) -> list[Line]:
-    """What changed since the version last decided."""
-    if d.change is None:
-        return [Line([(" No version was decided before this one.", "muted")])]
-    decided = [v for v in d.versions if v.decision and v.version < d.version.version][-1]
-    left, right = words(decided.statement, d.version.statement)
-    by = name_of(decided.decision.actor.reviewer) if decided.decision else "?"
-    title = f"@{decided.version} {g.arrow} @{d.version.version}"
-    return [
-        header(title, f"{decided.state.value} by {by}", g),
-        Line([(" - ", "del"), *marked(decided.statement, left, "del", g)], indent=3),
-        Line([(" + ", "add"), *marked(d.version.statement, right, "add", g)], indent=3),
+    """What changed since the version last decided, or since the one before."""
+    old, new = d.base, d.version
+    if old is None:
+        return [Line([(" This is the first version.", "muted")])]
+    left, right = words(old.statement, new.statement)
+    state = old.state.value
+    if old.decision:
+        state = f"{state} by {name_of(old.decision.actor.reviewer)}"
+    lines = [
+        header(f"@{old.version} {g.arrow} @{new.version}", f"@{old.version} {state}", g),
+        Line([(" - ", "del"), *marked(old.statement, left, "del", g)], indent=3),
+        Line([(" + ", "add"), *marked(new.statement, right, "add", g)], indent=3),
+        Line(),
     ]
+    if old.statement == new.statement:
+        lines.append(Line([(" The words are the same; the version was opened again.", "muted")]))
+    if new.editor:
+        lines.append(Line([(f" edited by {new.editor}", "muted")], indent=1))
+    return lines
 
 
 def history(d: Detail, now: int, g: Glyphs) -> list[Line]:
