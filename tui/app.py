@@ -180,6 +180,8 @@ class DeskApp(App[int]):
         if mark != self._mark:
             self._mark = mark
             self.post_message(Changed())
+        else:
+            self.pane.tick()
 
     @work(exclusive=True, group="changed")
     async def on_changed(self, event: Changed) -> None:

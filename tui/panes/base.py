@@ -61,6 +61,9 @@ class Pane(Vertical):
     def store_changed(self) -> None:
         """Something in the store or the workspace may be another now."""
 
+    def tick(self) -> None:
+        """A second went by."""
+
     def left(self) -> None:
         """Another pane comes to the front: nothing stays armed behind it."""
         self.disarm()

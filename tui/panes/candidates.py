@@ -12,13 +12,14 @@ from tui.messages import Hints, OpenPreview
 from tui.panes import candidate_text as write
 from tui.panes.deciding import DecidingPane
 from tui.theme import STATE_ROLE
-from tui.widgets.lines import Cells, Row, fit, justified
+from tui.widgets.lines import Cells, Row, fit, justified, width_of
 from tui.widgets.rows import Numbered, PagedList
 from tui.widgets.text import age, kind, short
 
 if TYPE_CHECKING:
     from schemas.candidates import CandidateRow
     from schemas.storage import CandidateFilter
+    from tui.client import Detail
 
 _VIEWS: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("needs you", ("pending",)),
@@ -162,10 +163,10 @@ class CandidatesPane(DecidingPane):
             (f"{mark} ", role),
             (f"{kind(row.kind.value):<10}", "muted"),
         ]
-        right: list[tuple[str, str]] = [(f"{row.author:>8} {age(row.created, now):>4} ", "muted")]
-        room = width - 14 - 14
-        left += fit([(" ".join(row.statement[:600].split()), words)], max(8, room))
-        return justified(left, right, width)
+        end = f"{row.author} {age(row.created, now):>4} "
+        room = width - width_of(left) - len(end) - 1
+        left += fit([(" ".join(row.statement[:600].split()), words)], max(0, room))
+        return justified(left, [(end, "muted")], width)
 
     def on_paged_list_moved(self, event: PagedList.Moved) -> None:
         """Another row: show it."""
@@ -195,14 +196,10 @@ class CandidatesPane(DecidingPane):
         found = self.found
         if found is None or self.client is None:
             return
-        v, g = found.version, self.glyphs
+        g = self.glyphs
         if self.tab == 1 and found.base is None:
             self.tab = 0
-        tabs = " ".join(f"[{t}]" if i == self.tab else t for i, t in enumerate(_TABS))
-        left = f"{g.rule * 2} {short(v.id)}@{v.version} {g.dot} {tabs} "
-        place = f"{self.list.cursor + 1:,}/{self.list.total:,}"
-        right = f" {v.state.value} {g.dot} {place} {g.rule}"
-        self.query_one("#detail-title", Row).show([(left, "rule")], [(right, "rule")], g.rule)
+        self._title(found)
         make = (write.evidence, write.change, write.history)[self.tab]
         lines = make(found, self.client.now(), g)
         self.detail.show(lines, keep_place=keep_place)
@@ -211,6 +208,18 @@ class CandidatesPane(DecidingPane):
         """Preview the promotion of an accepted version."""
         if row := self.current:
             self.post_message(OpenPreview(row.id, row.version))
+
+    def _title(self, found: Detail) -> None:
+        """Id, tabs, state and place; on a narrow row the place goes first, then the state."""
+        v, g = found.version, self.glyphs
+        names = [(i, t) for i, t in enumerate(_TABS) if i != 1 or found.base is not None]
+        tabs = " ".join(f"[{t}]" if i == self.tab else t for i, t in names)
+        left = f"{g.rule * 2} {short(v.id)}@{v.version} {g.dot} {tabs} "
+        place = f"{self.list.cursor + 1:,} of {self.list.total:,}"
+        state = v.state.value
+        rights = (f" {state} {g.dot} {place} {g.rule * 2}", f" {state} {g.rule * 2}", "")
+        ends = [[(right, "rule")] for right in rights]
+        self.query_one("#detail-title", Row).show([(left, "rule")], *ends, fill=g.rule)
 
     # looking
 

@@ -14,7 +14,7 @@ from tui.messages import Hints
 from tui.panes.writing import CONSUMER, WritingPane
 from tui.theme import STATE_ROLE
 from tui.widgets.document import Line
-from tui.widgets.lines import Cells, Row, fit, justified
+from tui.widgets.lines import Cells, Row, fit, justified, width_of
 from tui.widgets.rows import PAGE, Numbered, PagedList
 from tui.widgets.text import age, kind, name_of, short
 
@@ -160,7 +160,9 @@ class PromotionPane(WritingPane):
             (f"{kind(row.kind.value):<10}", "muted"),
         ]
         right: list[tuple[str, str]] = [(f"{CONSUMER} {age(row.created, now):>4} ", "muted")]
-        left += fit([(" ".join(row.statement[:600].split()), "text")], max(8, width - 31))
+        left += fit(
+            [(" ".join(row.statement[:600].split()), "text")], max(0, width - 13 - width_of(right))
+        )
         return justified(left, right, width)
 
     def _draw_item(self, item: _Item, width: int, now: int) -> Cells:
@@ -202,11 +204,11 @@ class PromotionPane(WritingPane):
 
     def _invite(self) -> None:
         text = " p shows the exact bytes a promotion of this row would write."
-        self.title("preview", "")
+        self.title("preview")
         self.detail.show([Line([(text, "muted")], indent=1)])
 
     def _say_empty(self) -> None:
-        self.title("preview", "")
+        self.title("preview")
         self.detail.show([])
 
     # acting

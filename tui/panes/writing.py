@@ -106,7 +106,9 @@ class WritingPane(ListingPane):
         what = f"{short(p.candidate)}@{p.version} {g.arrow} {p.consumer}"
         size = f"{len(p.targets)} files {g.dot} +{added} -{removed}"
         state = "" if p.state.value == "previewed" else f" {g.dot} {p.state.value}"
-        self.title(f"{short(p.operation_id, 8)} {g.dot} {what}", size + state)
+        self.title(
+            f"{short(p.operation_id, 8)} {g.dot} {what}", size + state, f"+{added} -{removed}"
+        )
         self.detail.show_laid(laid, keep_place=keep_place)
         self.list.repaint()
         self.draw_bar()
@@ -133,12 +135,12 @@ class WritingPane(ListingPane):
             self.bar.release()
         self.list.repaint()
 
-    def title(self, left: str, right: str) -> None:
-        """The row above the detail."""
-        g = self.glyphs
-        start = [(f"{g.rule * 2} {left} ", "rule")]
-        end = [(f" {right} {g.rule * 2}", "rule")] if right else []
-        self.query_one("#detail-title", Row).show(start, end, g.rule)
+    def title(self, left: str, *rights: str) -> None:
+        """The row above the detail; the first of `rights` that has room."""
+        rule = self.glyphs.rule
+        ends = [[(f" {r} {rule * 2}", "rule")] for r in rights if r]
+        row = self.query_one("#detail-title", Row)
+        row.show([(f"{rule * 2} {left} ", "rule")], *ends, (), fill=rule)
 
     @work(exclusive=True, group="promotion-check")
     async def check(self) -> None:
@@ -159,6 +161,11 @@ class WritingPane(ListingPane):
         if (moved and moved.moved) != (self.stale and self.stale.moved):
             await self._bring(shown, moved)
         self.draw_bar()
+
+    def tick(self) -> None:
+        """Each second: files are watched by the clock as well, and stale must be seen at once."""
+        if self.read is not None:
+            self.check()
 
     # the bar
 

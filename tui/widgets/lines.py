@@ -153,13 +153,13 @@ class Row(Widget):
     def __init__(self, *, id: str | None = None) -> None:  # noqa: A002
         super().__init__(id=id)
         self._left: Cells = ()
-        self._right: Cells = ()
+        self._rights: Sequence[Cells] = ((),)
         self._fill = " "
         self.roles = Roles(self)
 
-    def show(self, left: Cells, right: Cells = (), fill: str = " ") -> None:
-        """Show these cells."""
-        self._left, self._right, self._fill = left, right, fill
+    def show(self, left: Cells, *rights: Cells, fill: str = " ") -> None:
+        """Show these cells; of several right ends the first that leaves the left one whole."""
+        self._left, self._rights, self._fill = left, rights or ((),), fill
         self.refresh()
 
     def notify_style_update(self) -> None:
@@ -170,7 +170,10 @@ class Row(Widget):
     def render_line(self, y: int) -> Strip:
         """The row, fitted to the width."""
         width = self.size.width
-        return strip_of(justified(self._left, self._right, width, self._fill), width, self.roles)
+        left = width_of(safe(self._left))
+        fitting = (r for r in self._rights if left + width_of(safe(r)) < width)
+        right = next(fitting, self._rights[-1])
+        return strip_of(justified(self._left, right, width, self._fill), width, self.roles)
 
 
 class LineView(ScrollView, can_focus=True):

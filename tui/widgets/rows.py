@@ -169,8 +169,8 @@ class PagedList(LineView):
         if row is None:
             return [(" …", "muted")], over, None
         # Cached by place: pages and strips are dropped together when rows change.
-        gutter = self._sign() if over else " "
-        return [(gutter, "accent"), *self._draw(row, width - 1)], over, y
+        gutter = f"{self._sign()} " if over else "  "
+        return [(gutter, "accent"), *self._draw(row, width - 2)], over, y
 
     def on_resize(self) -> None:
         """Keep the cursor in view."""
