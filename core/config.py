@@ -6,13 +6,17 @@ An invalid file is refused with the key that is wrong, never replaced by default
 from __future__ import annotations
 
 import tomllib
+from dataclasses import replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from core.identity import digest_json
 from schemas.errors import Unusable
+
+if TYPE_CHECKING:
+    from core.ports import Desk
 
 
 class _Table(BaseModel):
@@ -192,3 +196,12 @@ def load(path: Path) -> Policy:
     except OSError as err:
         raise Unusable("workspace.damaged", f"config.toml: {err.strerror}") from err
     return parse(text)
+
+
+def current(desk: Desk) -> Desk:
+    """The desk under the policy that is in force now: a desk may be open for hours.
+
+    Raises as `load` does.
+    """
+    policy = load(desk.workspace.folder / "config.toml")
+    return desk if policy == desk.policy else replace(desk, policy=policy)

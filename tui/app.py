@@ -12,11 +12,12 @@ from textual.app import App
 from textual.binding import BindingType
 from textual.containers import Container
 
+from core.safe_text import one_line
 from schemas.errors import MemdeskError
 from tui import keys
 from tui.messages import Changed, Explain, Hints, OpenPreview
 from tui.panes.candidates import CandidatesPane
-from tui.theme import DARK, LIGHT, glyphs
+from tui.theme import DARK, LIGHT, choose, glyphs, is_plain
 from tui.widgets.bar import Bar
 from tui.widgets.lines import Row
 
@@ -63,6 +64,7 @@ class DeskApp(App[int]):
         self.register_theme(DARK)
         self.register_theme(LIGHT)
         self.theme = "memdesk-dark"
+        self._draw_ascii(None)
 
     # the frame
 
@@ -94,8 +96,7 @@ class DeskApp(App[int]):
             self.exit(int(err.exit), message=f"{err.code}: {err.message}\n  {err.remedy}")
             return
         self.client = client
-        if keymap := client.keymap():
-            self.set_keymap(keymap)
+        self._configure(client)
         bar, dot = self.query_one(Bar), f" {glyphs().dot} "
         where = [client.name, client.branch, client.reviewer.partition(" <")[0]]
         bar.place(dot.join(w for w in where if w))
@@ -108,6 +109,20 @@ class DeskApp(App[int]):
         self._follow()
         self.set_interval(_POLL_S, self._poll)
         self.post_message(Changed())
+
+    def _configure(self, client: Client) -> None:
+        """Remapped keys, theme and ASCII mode as the workspace's configuration wants them."""
+        wanted = client.settings
+        if wanted.keys:
+            self.set_keymap(dict(wanted.keys))
+        if wanted.theme in self.available_themes:
+            self.theme = wanted.theme
+        if wanted.ascii is not None:
+            self._draw_ascii(wanted.ascii)
+
+    def _draw_ascii(self, wanted: bool | None) -> None:
+        choose(wanted)
+        self.set_class(is_plain(), "-ascii")
 
     def _make_client(self) -> Client:
         from tui.client import Client
@@ -165,6 +180,8 @@ class DeskApp(App[int]):
         if mark != self._mark:
             self._mark = mark
             self.post_message(Changed())
+        else:
+            self.pane.tick()
 
     @work(exclusive=True, group="changed")
     async def on_changed(self, event: Changed) -> None:
@@ -205,6 +222,7 @@ class DeskApp(App[int]):
     async def show_pane(self, number: int) -> Pane:
         """Bring a pane to the front, making it when it is first shown."""
         if number != self.active:
+            self.pane.left()
             self.query_one(Bar).release()
         if not self.query(f"#pane-{number}"):
             made = self._make(number)
@@ -259,7 +277,7 @@ class DeskApp(App[int]):
         event.stop()
         pane = await self.show_pane(2)
         if isinstance(pane, PromotionPane):
-            pane.open_preview(event.candidate, event.version)
+            pane.preview_of(event.candidate, event.version)
 
     # help, codes, copy
 
@@ -320,15 +338,24 @@ class DeskApp(App[int]):
             "theme: light", "Light colours.", lambda: setattr(self, "theme", LIGHT.name)
         )
 
+    def action_command_palette(self) -> None:
+        """Every action by name; opening it disarms."""
+        self.pane.disarm()
+        super().action_command_palette()
+
+    def action_help_quit(self) -> None:
+        """What ctrl+c does elsewhere: say how to leave, without a pop-up."""
+        self.pane.disarm()
+        self.query_one(Bar).say("q leaves the desk", "text")
+
     def copy(self, text: str) -> None:
         """Copy through the terminal (OSC 52) and say so."""
         if len(text.encode()) > _COPY_LIMIT:
             self.query_one(Bar).say("not copied: too long for a terminal's clipboard", "warn")
             return
         self.copy_to_clipboard(text)
-        self.query_one(Bar).say(
-            f"copied {text[:40]}{'…' if len(text) > 40 else ''} by OSC 52", "good"
-        )
+        shown = one_line(text, 40)
+        self.query_one(Bar).say(f"copied “{shown}” through the terminal (OSC 52)", "good")
 
     async def action_quit(self) -> None:
         """Leave; the store is closed on the way out."""

@@ -6,7 +6,8 @@ Imported only after the first frame: this module's imports pay for the store.
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Sequence
+from bisect import bisect_right
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -16,6 +17,7 @@ from core import status as whole
 from core import textdiff
 from core.candidates import editor, review
 from core.candidates.review import CandidateRef
+from core.config import DeskTable
 from core.evidence import lookup
 from core.follow import follow
 from core.operations import confirm
@@ -47,11 +49,11 @@ class Counts:
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """A list's shape: every PAGE-th key, its length, its first page."""
+    """A list's shape: every PAGE-th key, its length, and the pages that are on screen."""
 
     anchors: Sequence[int]
     total: int
-    first: Sequence[CandidateRow]
+    pages: Mapping[int, Sequence[CandidateRow]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,8 +64,8 @@ class Detail:
     versions: Sequence[CandidateVersion]
     around: Sequence[Event]
     """The first source's event between its neighbours."""
-    change: textdiff.TextDiff | None
-    """From the version last decided to the newest, when there is one."""
+    base: CandidateVersion | None
+    """What it is compared with: the version last decided, or else the one before."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,9 +96,10 @@ class Client:
         """The desk's clock."""
         return self.desk.clock()
 
-    def keymap(self) -> dict[str, str]:
-        """Remapped keys by action id."""
-        return dict(self.desk.policy.desk.keys)
+    @property
+    def settings(self) -> DeskTable:
+        """The screen's own settings."""
+        return self.desk.policy.desk
 
     def change_mark(self) -> int:
         """Moves when another process commits."""
@@ -127,11 +130,17 @@ class Client:
         with self.desk.store.read() as view:
             return view.candidates.window(wanted, 0, PAGE)
 
-    def result(self, wanted: CandidateFilter) -> Result:
-        """A list's shape and first page."""
+    def result(self, wanted: CandidateFilter, near: Sequence[int]) -> Result:
+        """A list's shape, its first page and the pages around the places in `near`."""
         with self.desk.store.read() as view:
             anchors, total = view.candidates.anchors(wanted, PAGE)
-            return Result(anchors, total, view.candidates.window(wanted, 0, PAGE))
+            places = {0, *(max(0, bisect_right(anchors, n) - 1) for n in near)}
+            pages = {
+                p: view.candidates.window(wanted, anchors[p], PAGE)
+                for p in sorted(places)
+                if p < len(anchors)
+            }
+            return Result(anchors, total, pages)
 
     def window(self, wanted: CandidateFilter, start: int) -> Sequence[CandidateRow]:
         """One page from a key on."""
@@ -143,6 +152,12 @@ class Client:
         with self.desk.store.read() as view:
             return view.candidates.row(id_)
 
+    def moved(self, rows: Sequence[CandidateRow]) -> list[CandidateRow]:
+        """Those of some rows that are others now, as they are now."""
+        with self.desk.store.read() as view:
+            now = {r.number: r for r in view.candidates.rows_of([r.number for r in rows])}
+        return [now[r.number] for r in rows if now.get(r.number, r) != r]
+
     def detail(self, id_: str, version: int) -> Detail:
         """Everything about one version."""
         ref = CandidateRef(id_, version)
@@ -150,9 +165,10 @@ class Client:
         with self.desk.store.read() as view:
             versions = view.candidates.versions(id_)
         around = lookup.surroundings(self.desk, shown.sources[0].event) if shown.sources else []
-        decided = [v for v in versions if v.decision and v.version < version]
-        change = review.diff(self.desk, id_, decided[-1].version, version) if decided else None
-        return Detail(shown, versions, around, change)
+        earlier = [v for v in versions if v.version < version]
+        decided = [v for v in earlier if v.decision]
+        base = decided or earlier
+        return Detail(shown, versions, around, base[-1] if base else None)
 
     def decide(
         self, id_: str, version: int, verdict: Verdict, reason: str, acknowledged: Sequence[str]

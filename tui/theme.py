@@ -85,6 +85,7 @@ class Glyphs:
         }.get(name, "?")
 
 
+UNICODE = Glyphs()
 ASCII = Glyphs(
     pending="o",
     accepted="v",
@@ -126,9 +127,53 @@ STATE_ROLE = {
 }
 
 
-def glyphs() -> Glyphs:
-    """Unicode glyphs where the terminal's locale is UTF-8, ASCII elsewhere or on request."""
+_OWN = {
+    "…": "..",
+    "·": ".",
+    "→": "->",
+    "←": "<-",
+    "•": "*",
+    "⋮": ":",
+    "↵": "$",
+    "“": '"',
+    "”": '"',
+    "‘": "'",
+    "’": "'",
+    "‹": "[",
+    "›": "]",
+    "␡": "^?",
+}
+_OWN_ASCII = str.maketrans(_OWN | {chr(0x2400 + c): "^" + chr(0x40 + c) for c in range(32)})
+"""Fallbacks for the marks that the desk itself writes: ellipsis, quotes, control pictures."""
+
+
+def _ascii_terminal() -> bool:
+    """True on request, or without a UTF-8 locale."""
     if os.environ.get("MEMDESK_ASCII"):
-        return ASCII
+        return True
     locale = os.environ.get("LC_ALL") or os.environ.get("LC_CTYPE") or os.environ.get("LANG") or ""
-    return Glyphs() if "utf" in locale.lower() else ASCII
+    return "utf" not in locale.lower()
+
+
+_plain = _ascii_terminal()
+
+
+def choose(ascii_only: bool | None) -> None:
+    """Draw in ASCII or not; None asks the environment."""
+    global _plain
+    _plain = _ascii_terminal() if ascii_only is None else ascii_only
+
+
+def is_plain() -> bool:
+    """True in ASCII mode."""
+    return _plain
+
+
+def in_ascii(text: str) -> str:
+    """The desk's own marks in ASCII mode; every other character stays what it is."""
+    return text if not _plain or text.isascii() else text.translate(_OWN_ASCII)
+
+
+def glyphs() -> Glyphs:
+    """The signs to draw with."""
+    return ASCII if _plain else UNICODE

@@ -37,9 +37,11 @@ def show(desk: Desk, text: str) -> tuple[Event, Span | None]:
 
 
 def surroundings(desk: Desk, event: str, *, before: int = 3, after: int = 3) -> list[Event]:
-    """An event between its neighbours, texts cut as in lists."""
+    """An event with its whole text between its neighbours, whose texts are cut as in lists."""
     with desk.store.read() as view:
-        return view.evidence.around(event, before, after)
+        around = view.evidence.around(event, before, after)
+        whole = view.evidence.event(event)
+    return [whole if whole is not None and e.id == event else e for e in around]
 
 
 def source_of(event: Event, span: Span | None) -> Source:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import contextlib
 
-from core import sealed
+from core import config, sealed
 from core.identity import keyed_id, one_id, parse_locator
 from core.operations import durable, envelope
 from core.operations.envelope import Handler, Plan
@@ -49,6 +49,7 @@ def confirm(desk: Desk, operation_id: str) -> Receipt:
     `operation.busy`; Refused `operation.elsewhere` and every code in `blocked_by`; Unusable for
     destinations. After any of them the destination holds its bytes from before.
     """
+    desk = config.current(desk)
     operation = stored(desk, operation_id)
     if operation.checkout != desk.workspace.checkout:
         raise Refused("operation.elsewhere", operation=operation_id)

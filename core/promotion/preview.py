@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from core import textdiff
+from core import config, textdiff
 from core.candidates.review import CandidateRef
 from core.operations import confirm, envelope
 from core.operations.envelope import HANDLERS, Plan, Target
@@ -25,6 +25,7 @@ def build(desk: Desk, ref: CandidateRef, consumer: str) -> Preview:
     A version already promoted to this consumer answers the operation that did it.
     Raises Refused `candidate.not-accepted`, `consumer.unknown`, `line-memory.*`; Stale.
     """
+    desk = config.current(desk)
     if (ACTION, consumer) not in HANDLERS:
         raise Refused("consumer.unknown", f"There is no consumer {consumer} here.")
     if done := _applied(desk, ref, consumer):
@@ -64,6 +65,7 @@ def show(desk: Desk, operation_id: str) -> Preview:
     An applied operation shows what it wrote, without diffs: its bytes are not kept.
     Raises NotFound `id.not-found`.
     """
+    desk = config.current(desk)
     operation = confirm.stored(desk, operation_id)
     if operation.state is OperationState.APPLIED:
         return _preview(operation, None, ())
@@ -132,6 +134,7 @@ def change(target: Target) -> TargetChange:
 
 def targets(desk: Desk, operation_id: str) -> tuple[Target, ...]:
     """The exact bytes behind a fresh preview, for diffs on the screen; empty when it moved."""
+    desk = config.current(desk)
     operation = confirm.stored(desk, operation_id)
     then = operation.envelope
     try:

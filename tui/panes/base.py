@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, TypeVar, cast
 
 from textual.containers import Vertical
 
-from schemas.errors import MemdeskError
+from schemas.errors import MemdeskError, Unusable
 from tui.messages import Explain
+from tui.theme import Glyphs, glyphs
 from tui.widgets.bar import Bar
 
 if TYPE_CHECKING:
@@ -23,6 +24,11 @@ class Pane(Vertical):
     """One pane of the desk. Subclasses compose, load when the store is open, and give hints."""
 
     number = 0
+
+    @property
+    def glyphs(self) -> Glyphs:
+        """The signs to draw with."""
+        return glyphs()
 
     @property
     def desk_app(self) -> DeskApp:
@@ -55,10 +61,32 @@ class Pane(Vertical):
     def store_changed(self) -> None:
         """Something in the store or the workspace may be another now."""
 
-    async def ask(self, call: Callable[[], T]) -> T | None:
-        """Run a call to core off the event loop; a refusal becomes a line with its code."""
+    def tick(self) -> None:
+        """A second went by."""
+
+    def left(self) -> None:
+        """Another pane comes to the front: nothing stays armed behind it."""
+        self.disarm()
+
+    def disarm(self) -> None:
+        """Give up what a next key would confirm."""
+
+    async def attempt(self, call: Callable[[], T]) -> T:
+        """Run a call to core off the event loop; whatever goes wrong has a code.
+
+        Raises MemdeskError.
+        """
         try:
             return await asyncio.to_thread(call)
+        except MemdeskError:
+            raise
+        except Exception as err:
+            raise Unusable("internal.fault", f"{type(err).__name__}: {err}") from err
+
+    async def ask(self, call: Callable[[], T]) -> T | None:
+        """The same, and a refusal becomes a line with its code."""
+        try:
+            return await self.attempt(call)
         except MemdeskError as err:
             self.refused(err)
             return None

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from core.screening import mask
 from core.textdiff import words
 from tui.theme import STATE_ROLE, Glyphs
 from tui.widgets.document import Line
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
 
 _AROUND = 1_500
 _NEAR = 600
+_QUOTE = 8_000
 
 
 def evidence(d: Detail, now: int, g: Glyphs) -> list[Line]:
@@ -43,7 +45,9 @@ def evidence(d: Detail, now: int, g: Glyphs) -> list[Line]:
         if n == 0:
             lines += _surroundings(source, d.around, g)
         else:
-            lines.append(Line([(f" {g.quote} ", "accent"), (source.quote, "owner")], indent=3))
+            lines.append(
+                Line([(f" {g.quote} ", "accent"), (source.quote[:_QUOTE], "owner")], indent=3)
+            )
     return lines
 
 
@@ -83,8 +87,8 @@ def _surroundings(source: Source, around: Sequence[Event], g: Glyphs) -> list[Li
         if own:
             lines += _own(event, source, place, g)
             continue
-        text = " ".join(event.text[:_NEAR].split()) or f"({event.kind.value})"
-        shown = text if len(text) < 240 else text[:240] + "…"
+        text = " ".join(mask(event.text[:_NEAR]).split()) or f"({event.kind.value})"
+        shown = text if len(text) <= 240 else f"{text[:240]}…"
         lines.append(Line([("  " + place, "muted"), (shown, "muted")], indent=17))
     return lines
 
@@ -92,48 +96,51 @@ def _surroundings(source: Source, around: Sequence[Event], g: Glyphs) -> list[Li
 def _own(event: Event, source: Source, place: str, g: Glyphs) -> list[Line]:
     """The message itself: the quote between marks, at most so much of it on either side."""
     data = event.text.encode()
-    before = data[: source.start].decode("utf-8", "replace")
-    after = data[source.end :].decode("utf-8", "replace")
-    cut_before, cut_after = before[-_AROUND:], after[:_AROUND]
-    hidden = len(before) - len(cut_before)
-    lead = f"(… {hidden:,} characters before) " if hidden else ""
-    left = len(after) - len(cut_after)
-    tail = (
-        f" (… {left:,} characters after{', the text is longer' if event.truncated else ''})"
-        if left
-        else ""
-    )
+    first, last = max(0, source.start - _AROUND), source.end + _AROUND
+    before = data[first : source.start].decode("utf-8", "ignore")
+    after = data[source.end : last].decode("utf-8", "ignore")
+    left = len(data) - last
+    quote, more = source.quote[:_QUOTE], len(source.quote) - _QUOTE
     pieces: list[tuple[str, str]] = [
-        (lead, "muted"),
-        (cut_before, "text"),
-        (f"{g.open}{source.quote}{g.close}", "owner"),
-        (cut_after, "text"),
-        (tail, "muted"),
+        (f"(… {first:,} bytes before) " if first else "", "muted"),
+        (mask(before), "text"),
+        (f"{g.open}{quote}", "owner"),
+        (f" (… {more:,} more characters quoted) " if more > 0 else "", "muted"),
+        (g.close, "owner"),
+        (mask(after), "text"),
+        (f" (… {left:,} bytes after)" if left > 0 else "", "muted"),
     ]
     lines: list[Line] = []
     row: list[tuple[str, str]] = [(f" {g.quote}{place}", "accent")]
     for text, role in pieces:
-        first, *rest = text.split("\n")
-        row.append((first, role))
-        for more in rest:
+        head, *rest = text.split("\n")
+        row.append((head, role))
+        for part in rest:
             lines.append(Line(row, indent=17))
-            row = [(f" {g.quote}{' ' * len(place)}", "accent"), (more, role)]
+            row = [(f" {g.quote}{' ' * len(place)}", "accent"), (part, role)]
     return [*lines, Line(row, indent=17)]
 
 
 def change(d: Detail, _now: int, g: Glyphs) -> list[Line]:
-    """What changed since the version last decided."""
-    if d.change is None:
-        return [Line([(" No version was decided before this one.", "muted")])]
-    decided = [v for v in d.versions if v.decision and v.version < d.version.version][-1]
-    left, right = words(decided.statement, d.version.statement)
-    by = name_of(decided.decision.actor.reviewer) if decided.decision else "?"
-    title = f"@{decided.version} {g.arrow} @{d.version.version}"
-    return [
-        header(title, f"{decided.state.value} by {by}", g),
-        Line([(" - ", "del"), *marked(decided.statement, left, "del", g)], indent=3),
-        Line([(" + ", "add"), *marked(d.version.statement, right, "add", g)], indent=3),
+    """What changed since the version last decided, or since the one before."""
+    old, new = d.base, d.version
+    if old is None:
+        return [Line([(" This is the first version.", "muted")])]
+    left, right = words(old.statement, new.statement)
+    state = old.state.value
+    if old.decision:
+        state = f"{state} by {name_of(old.decision.actor.reviewer)}"
+    lines = [
+        header(f"@{old.version} {g.arrow} @{new.version}", f"@{old.version} {state}", g),
+        Line([(" - ", "del"), *marked(old.statement, left, "del", g)], indent=3),
+        Line([(" + ", "add"), *marked(new.statement, right, "add", g)], indent=3),
+        Line(),
     ]
+    if old.statement == new.statement:
+        lines.append(Line([(" The words are the same; the version was opened again.", "muted")]))
+    if new.editor:
+        lines.append(Line([(f" edited by {new.editor}", "muted")], indent=1))
+    return lines
 
 
 def history(d: Detail, now: int, g: Glyphs) -> list[Line]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from textual import work
 from textual.containers import Container, Vertical
 from textual.widget import Widget
 
@@ -21,6 +22,8 @@ class ListingPane(Pane):
     """List on the left (or above), detail beside it (or below it under 100 columns)."""
 
     words = ""
+    _due = False
+    _loading = False
 
     def make_list(self) -> PagedList:
         """The list widget."""
@@ -54,6 +57,10 @@ class ListingPane(Pane):
     def focus_list(self) -> None:
         """Let keys move in the list."""
         self.list.focus()
+
+    def on_descendant_blur(self) -> None:
+        """Keys go elsewhere now: nothing stays armed."""
+        self.disarm()
 
     # moving
 
@@ -126,8 +133,28 @@ class ListingPane(Pane):
                 await self.query(FilterInput).remove()
         if words != self.words:
             self.words = words
+            self.narrowed()
             self.reload()
 
+    def narrowed(self) -> None:
+        """The list is about to be another one."""
+
     def reload(self) -> None:
-        """Ask for the list anew."""
+        """Ask for the list anew; asked again while it comes, it is asked for once more."""
+        self._due = True
+        if not self._loading:
+            self._loading = True
+            self._load_due()
+
+    @work(group="reload")
+    async def _load_due(self) -> None:
+        try:
+            while self._due:
+                self._due = False
+                await self.load_list()
+        finally:
+            self._loading = False
+
+    async def load_list(self) -> None:
+        """Load the list as it is now wanted."""
         raise NotImplementedError

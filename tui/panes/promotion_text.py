@@ -22,18 +22,15 @@ def preview(shown: Shown, g: Glyphs, *, unfolded: bool) -> list[Line]:
     """The whole preview; changed lines of targets that are no derived file must be seen."""
     p = shown.preview
     lines: list[Line] = [Line([(" " + p.statement, "owner")], indent=1), Line()]
-    digests = {t.path: (t.before_digest, t.after_digest) for t in p.targets}
     for n, (path, diff, derived) in enumerate(shown.diffs):
-        before, after = digests[path]
-        right = f"{digest8(before)} {g.arrow} {digest8(after)}"
-        lines.append(header(f"{path}  {n + 1}/{len(shown.diffs)}", right, g))
+        lines.append(header(path, f"{n + 1}/{len(shown.diffs)}", g))
         if derived and not unfolded:
-            size = f"+{diff.added} -{diff.removed} {g.dot} z shows it"
-            fold = f" {g.folded} derived from 1/{len(shown.diffs)}   {size}"
-            lines.append(Line([(fold, "muted")]))
+            size = f"+{diff.added} -{diff.removed}"
+            fold = f" {g.folded} derived from 1/{len(shown.diffs)}: {size} {g.dot} z shows it"
+            lines.append(Line([(fold, "muted")], indent=3))
         else:
             lines += diff_lines(diff, g, n)
-            lines.append(Line([(_file_facts(p, path, g), "muted")]))
+        lines.append(Line([(_file_facts(p, path, g), "muted")], indent=8))
     lines += _effects(p, g)
     lines += _checks(p, g)
     return lines
@@ -42,7 +39,9 @@ def preview(shown: Shown, g: Glyphs, *, unfolded: bool) -> list[Line]:
 def _file_facts(p: Preview, path: str, g: Glyphs) -> str:
     t = next(t for t in p.targets if t.path == path)
     final = "final newline" if t.final_newline else "no final newline"
-    return f"        end of file {g.dot} {t.newline.upper()} {g.dot} {t.encoding.upper()} {g.dot} {final}"
+    digests = f"{digest8(t.before_digest)} {g.arrow} {digest8(t.after_digest)}"
+    facts = (digests, t.newline.upper(), t.encoding.upper(), final)
+    return " " * 8 + f" {g.dot} ".join(facts)
 
 
 def diff_lines(diff: TextDiff, g: Glyphs, group: int) -> list[Line]:

@@ -7,7 +7,7 @@ from typing import ClassVar
 from textual.strip import Strip
 from textual.widget import Widget
 
-from tui.widgets.lines import COMPONENTS, Cells, Roles, fit, justified, strip_of
+from tui.widgets.lines import COMPONENTS, Cells, Roles, fit, justified, strip_of, width_of
 
 
 class Bar(Widget):
@@ -23,6 +23,7 @@ class Bar(Widget):
         self.where: Cells = ()
         self.hints: list[tuple[str, str]] = []
         self._held: tuple[Cells, Cells, str | None] | None = None
+        self._notice: Cells = ()
 
     def notify_style_update(self) -> None:
         """Styles changed: take them anew."""
@@ -32,6 +33,8 @@ class Bar(Widget):
     def say(self, text: str, role: str = "text") -> None:
         """The last thing that happened; stays until the next."""
         self.last = [(" " + text, role)]
+        if self._held is not None:
+            self._notice = self.last
         self.refresh()
 
     def place(self, text: str) -> None:
@@ -46,14 +49,20 @@ class Bar(Widget):
             self.refresh()
 
     def hold(self, top: Cells, bottom: Cells, over: str | None = None) -> None:
-        """Take both rows for a write; `over` reverses them (armed, stale)."""
+        """Take both rows for a write; `over` reverses them (armed, stale).
+
+        What is said meanwhile shows in the upper row until the bar says something else; never
+        over an armed one, which must say what would be written.
+        """
+        if self._held != (top, bottom, over):
+            self._notice = ()
         self._held = (top, bottom, over)
         self.refresh()
 
     def release(self) -> None:
         """Give the rows back."""
         if self._held is not None:
-            self._held = None
+            self._held, self._notice = None, ()
             self.refresh()
 
     def render_line(self, y: int) -> Strip:
@@ -61,13 +70,15 @@ class Bar(Widget):
         width = self.size.width
         if self._held is not None:
             top, bottom, over = self._held
+            if self._notice and over != "armed":
+                top = self._notice
             return strip_of(fit(top if y == 0 else bottom, width), width, self.roles, over)
         if y == 0:
             return strip_of(justified(self.last, self.where, width), width, self.roles)
         cells: list[tuple[str, str]] = [(" ", "text")]
         for key, label in self.hints:
             piece = [(key, "accent"), (f" {label}  ", "muted")]
-            if sum(len(t) for t, _ in [*cells, *piece]) > width:
+            if width_of([*cells, *piece]) > width + 2:
                 break
             cells += piece
         return strip_of(cells, width, self.roles)

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import asyncio
 from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from textual import work
+from textual.cache import LRUCache
 from textual.message import Message
 
-from tui.widgets.lines import Cells, LineView, justified, wrap
+from tui.widgets.lines import Cells, LineView, justified, safe, width_of, wrap
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,6 +26,48 @@ class Line:
     right: Cells = ()
     fill: str = ""
     """With a fill the line is one row: cells, the fill, and `right` at the edge."""
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """Lines wrapped to a width: where each begins, and which rows must be seen."""
+
+    lines: Sequence[Line]
+    width: int
+    starts: Sequence[int]
+    must_see: frozenset[tuple[int, int]]
+    groups: frozenset[int]
+    weight: int
+    """Characters in all: what wrapping them again would cost."""
+
+    @property
+    def rows(self) -> int:
+        """Rows in all."""
+        return self.starts[-1]
+
+
+_HEAVY = 200_000
+
+
+def lay(lines: Sequence[Line], width: int) -> Layout:
+    """Wrap lines to a width; touches no widget, so it may run in a thread."""
+    starts, total, weight = [0], 0, 0
+    must_see: list[tuple[int, int]] = []
+    for i, line in enumerate(lines):
+        rows = _rows_of(line, width)
+        if line.must_see:
+            must_see += [(i, r) for r in range(rows)]
+        total += rows
+        weight += sum(len(t) for t, _ in line.cells)
+        starts.append(total)
+    groups = frozenset(x.group for x in lines if x.must_see)
+    return Layout(lines, width, starts, frozenset(must_see), groups, weight)
+
+
+def _rows_of(line: Line, width: int) -> int:
+    if line.fill or width_of(safe(line.cells)) <= width:
+        return 1
+    return len(wrap(line.cells, width, line.indent))
 
 
 class Document(LineView):
@@ -43,70 +88,84 @@ class Document(LineView):
 
     def __init__(self, *, id: str | None = None) -> None:  # noqa: A002
         super().__init__(id=id)
-        self._lines: Sequence[Line] = ()
-        self._starts: list[int] = [0]
-        self._width = 0
+        self._laid = lay((), 0)
         self._version = 0
         self._unseen: set[tuple[int, int]] = set()
-        self._groups: dict[int, int] = {}
+        self._wrapped: LRUCache[int, list[list[tuple[str, str]]]] = LRUCache(128)
+
+    @property
+    def text_width(self) -> int:
+        """Cells a row of text has."""
+        return max(4, self.scrollable_content_region.width)
 
     def show(self, lines: Sequence[Line], *, keep_place: bool = False) -> None:
         """Show other lines, from the top unless the place is to be kept."""
+        self.show_laid(lay(lines, self.text_width), keep_place=keep_place)
+
+    def show_laid(self, laid: Layout, *, keep_place: bool = False) -> None:
+        """Show lines that were laid out before, in a thread if there were many."""
         place = self.scroll_offset.y if keep_place else 0
-        self._lines = lines
+        if laid.width != self.text_width:
+            laid = lay(laid.lines, self.text_width)
+        self._take(laid)
+        self._unseen = set(laid.must_see)
+        self.jump(min(place, max(0, laid.rows - 1)))
+
+    def _take(self, laid: Layout) -> None:
+        self._laid = laid
         self._version += 1
+        self._wrapped.clear()
         self.strips.clear()
-        self._layout(fresh=True)
-        self.jump(min(place, max(0, self._starts[-1] - 1)))
+        self.set_count(laid.rows)
         self.refresh()
 
-    def _layout(self, *, fresh: bool) -> None:
-        self._width = max(4, self.scrollable_content_region.width)
-        starts, total = [0], 0
-        unseen: set[tuple[int, int]] = set()
-        self._groups = {}
-        for i, line in enumerate(self._lines):
-            rows = self._rows_of(line)
-            if line.must_see:
-                unseen.update((i, r) for r in range(rows))
-                self._groups[line.group] = self._groups.get(line.group, 0) + 1
-            total += rows
-            starts.append(total)
-        if not fresh:
-            # A resize wraps anew: a line that was seen whole stays seen.
-            seen = {i for i, _ in unseen} - {i for i, _ in self._unseen}
-            unseen = {(i, r) for i, r in unseen if i not in seen}
-        self._starts, self._unseen = starts, unseen
-        self.set_count(total)
-
-    def _rows_of(self, line: Line) -> int:
-        if line.fill:
-            return 1
-        size = sum(len(t) for t, _ in line.cells)
-        if size <= self._width and all(t.isascii() and t.isprintable() for t, _ in line.cells):
-            return 1
-        return len(wrap(line.cells, self._width, line.indent))
-
     def on_resize(self) -> None:
-        """Wrap to the new width."""
-        if self.scrollable_content_region.width != self._width:
-            self.strips.clear()
-            self._layout(fresh=False)
+        """Wrap to the new width; the line at the top stays there, a line seen whole stays seen."""
+        old, width = self._laid, self.text_width
+        if width == old.width:
+            return
+        if old.weight < _HEAVY:
+            self._relay(lay(old.lines, width))
+        else:
+            self._relay_later(width)
+
+    @work(exclusive=True, group="lay")
+    async def _relay_later(self, width: int) -> None:
+        old = self._laid
+        laid = await asyncio.to_thread(lay, old.lines, width)
+        if self._laid is old:
+            self._relay(laid)
+
+    def _relay(self, laid: Layout) -> None:
+        old, top = self._laid, self.scroll_offset.y
+        line = max(0, bisect_right(old.starts, top) - 1)
+        left = {i for i, _ in self._unseen}
+        self._take(laid)
+        self._unseen = {(i, r) for i, r in laid.must_see if i in left}
+        self.jump(laid.starts[min(line, len(laid.starts) - 1)])
+
+    def _rows(self, i: int) -> list[list[tuple[str, str]]]:
+        rows = self._wrapped.get(i)
+        if rows is None:
+            line = self._laid.lines[i]
+            rows = self._wrapped[i] = wrap(line.cells, self._laid.width, line.indent)
+        return rows
 
     def cells(self, y: int, width: int) -> tuple[Cells, str | None, object]:
-        """Row `y` of the wrapped text; drawing it is seeing it."""
-        if y >= self._starts[-1]:
+        """Row `y` of the wrapped text; drawing it whole, with nothing over it, is seeing it."""
+        laid = self._laid
+        if y >= laid.rows:
             return (), None, "blank"
-        i = bisect_right(self._starts, y) - 1
-        part = y - self._starts[i]
-        if (i, part) in self._unseen:
+        i = bisect_right(laid.starts, y) - 1
+        part = y - laid.starts[i]
+        if (i, part) in self._unseen and width == laid.width and self.screen.is_current:
             self._unseen.discard((i, part))
             self.post_message(self.Seen(self))
-        line = self._lines[i]
+        line = laid.lines[i]
         if line.fill:
-            row = justified(line.cells, line.right, self._width, line.fill)
+            row = justified(line.cells, line.right, laid.width, line.fill)
             return row, None, (self._version, y)
-        rows = wrap(line.cells, self._width, line.indent)
+        rows = self._rows(i)
         return rows[min(part, len(rows) - 1)], None, (self._version, y)
 
     @property
@@ -116,15 +175,15 @@ class Document(LineView):
 
     def seen_groups(self) -> tuple[int, int]:
         """How many groups were seen whole, of how many."""
-        left = {self._lines[i].group for i, _ in self._unseen}
-        return len(self._groups.keys() - left), len(self._groups)
+        left = {self._laid.lines[i].group for i, _ in self._unseen}
+        return len(self._laid.groups - left), len(self._laid.groups)
 
     def next_unseen(self) -> bool:
         """Bring the first unseen row into view; False when there is none."""
         if not self._unseen:
             return False
         i, part = min(self._unseen)
-        self.jump(self._starts[i] + part - 1)
+        self.jump(self._laid.starts[i] + part - 1)
         return True
 
     def scroll_rows(self, delta: int) -> None:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import ClassVar
 
-from rich.cells import cell_len, set_cell_size
+from rich.cells import cell_len, chop_cells, set_cell_size
 from rich.segment import Segment
 from rich.style import Style
 from textual.cache import LRUCache
@@ -16,7 +16,7 @@ from textual.strip import Strip
 from textual.widget import Widget
 
 from core.safe_text import visible
-from tui.theme import ROLES
+from tui.theme import ROLES, in_ascii
 
 Cells = Sequence[tuple[str, str]]
 """A line as pieces of (text, role)."""
@@ -26,7 +26,7 @@ _SPLIT = re.compile(r"\S+\s*|\s+")
 
 def safe(cells: Cells) -> list[tuple[str, str]]:
     """The border: no piece reaches a strip but through `visible`."""
-    return [(visible(text), role) for text, role in cells if text]
+    return [(in_ascii(visible(text)), role) for text, role in cells if text]
 
 
 def width_of(cells: Cells) -> int:
@@ -34,9 +34,9 @@ def width_of(cells: Cells) -> int:
     return sum(cell_len(text) for text, _ in cells)
 
 
-def fit(cells: Cells, width: int, ellipsis: str = "…") -> list[tuple[str, str]]:
+def fit(cells: Cells, width: int) -> list[tuple[str, str]]:
     """Cut a line to a width; what is cut ends in an ellipsis."""
-    shown = safe(cells)
+    shown, ellipsis = safe(cells), in_ascii("…")
     if width_of(shown) <= width:
         return shown
     out: list[tuple[str, str]] = []
@@ -83,32 +83,34 @@ def wrap(cells: Cells, width: int, indent: int = 0) -> list[list[tuple[str, str]
             bare = cell_len(word.rstrip())
             if used + bare > width and used > indent:
                 turn()
-            while cell_len(word.rstrip()) > width - used:
-                part = _prefix(word, width - used)
-                row.append((part, role))
-                word = word[len(part) :]
-                turn()
-            if word:
-                if row and row[-1][1] == role:
-                    row[-1] = (row[-1][0] + word, role)
-                else:
-                    row.append((word, role))
-                used += cell_len(word)
+            if bare > width - used:
+                # A word wider than a row: each piece but the last fills one.
+                first, *rest = _chopped(word, width - used, width - indent)
+                for piece in rest:
+                    row.append((first, role))
+                    turn()
+                    first = piece
+                word = first
+            if row and row[-1][1] == role:
+                row[-1] = (row[-1][0] + word, role)
+            else:
+                row.append((word, role))
+            used += cell_len(word)
     if row and width_of(row) > (indent if rows else 0):
         rows.append(row)
     return rows or [[]]
 
 
-def _prefix(text: str, width: int) -> str:
-    """The longest beginning that fits; at least one character."""
-    if text.isascii():
-        return text[: max(1, width)]
+def _chopped(word: str, first: int, width: int) -> list[str]:
+    """A long word in pieces: the first at most `first` cells wide, the others `width`."""
+    if first == width:
+        return chop_cells(word, width) or [word]
     used = 0
-    for i, char in enumerate(text):
+    for i, char in enumerate(word):
         used += cell_len(char)
-        if used > width and i:
-            return text[:i]
-    return text
+        if used > first and i:
+            return [word[:i], *chop_cells(word[i:], width)]
+    return [word]
 
 
 class Roles:
@@ -151,13 +153,13 @@ class Row(Widget):
     def __init__(self, *, id: str | None = None) -> None:  # noqa: A002
         super().__init__(id=id)
         self._left: Cells = ()
-        self._right: Cells = ()
+        self._rights: Sequence[Cells] = ((),)
         self._fill = " "
         self.roles = Roles(self)
 
-    def show(self, left: Cells, right: Cells = (), fill: str = " ") -> None:
-        """Show these cells."""
-        self._left, self._right, self._fill = left, right, fill
+    def show(self, left: Cells, *rights: Cells, fill: str = " ") -> None:
+        """Show these cells; of several right ends the first that leaves the left one whole."""
+        self._left, self._rights, self._fill = left, rights or ((),), fill
         self.refresh()
 
     def notify_style_update(self) -> None:
@@ -168,14 +170,20 @@ class Row(Widget):
     def render_line(self, y: int) -> Strip:
         """The row, fitted to the width."""
         width = self.size.width
-        return strip_of(justified(self._left, self._right, width, self._fill), width, self.roles)
+        left = width_of(safe(self._left))
+        fitting = (r for r in self._rights if left + width_of(safe(r)) < width)
+        right = next(fitting, self._rights[-1])
+        return strip_of(justified(self._left, right, width, self._fill), width, self.roles)
 
 
 class LineView(ScrollView, can_focus=True):
     """A scroller over `count` rows; subclasses say what row `y` is."""
 
     COMPONENT_CLASSES: ClassVar[set[str]] = COMPONENTS
-    DEFAULT_CSS = "LineView { scrollbar-size-vertical: 1; scrollbar-size-horizontal: 0; }"
+    # The gutter is always there: a scroll bar that appears must not cover words already wrapped.
+    DEFAULT_CSS = """
+    LineView { scrollbar-size-vertical: 1; scrollbar-size-horizontal: 0; scrollbar-gutter: stable; }
+    """
 
     def __init__(self, *, id: str | None = None) -> None:  # noqa: A002
         super().__init__(id=id)

@@ -3,22 +3,26 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Callable, Sequence
-from typing import Protocol
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Protocol
 
 from textual.cache import LRUCache
 from textual.message import Message
 
-from tui.widgets.lines import Cells, LineView
+from tui.widgets.lines import Cells, LineView, wrap
 
 PAGE = 128
 
 
 class Numbered(Protocol):
-    """A row with the key it is paged by."""
+    """A row with its own number and the key it is paged by."""
 
     @property
     def number(self) -> int:
+        """What the row is, wherever it stands."""
+
+    @property
+    def place(self) -> int:
         """Grows down the list."""
 
 
@@ -44,7 +48,7 @@ class PagedList(LineView):
         self,
         draw: Callable[[Numbered, int], Cells],
         fetch: Callable[[int, int], None],
-        cursor_sign: str,
+        cursor_sign: Callable[[], str],
         *,
         id: str | None = None,  # noqa: A002
     ) -> None:
@@ -54,39 +58,60 @@ class PagedList(LineView):
         self._sign = cursor_sign
         self._pages: LRUCache[int, Sequence[Numbered]] = LRUCache(32)
         self._wanted: set[int] = set()
+        self.generation = 0
+        """Counts results; a page belongs to one of them."""
         self._anchors: Sequence[int] = ()
         self.total = 0
         self.cursor = 0
         self.empty: Cells = [(" …", "muted")]
 
-    def load(self, anchors: Sequence[int], total: int, first: Sequence[Numbered]) -> None:
-        """Take a new result: its anchors, its length and its first page; keep the cursor's row."""
-        at = self.row
+    def load(self, anchors: Sequence[int], total: int, pages: Mapping[int, Sequence[Any]]) -> None:
+        """Take a new result: its anchors, its length, pages of it; the cursor keeps its row."""
+        at, below = self.row, self.cursor - self.scroll_offset.y
         self._pages.clear()
         self._wanted.clear()
         self.strips.clear()
+        self.generation += 1
         self._anchors, self.total = anchors, total
-        if first:
-            self._pages[0] = first
+        for number, rows in pages.items():
+            self._pages[number] = rows
         self.set_count(total)
-        if at is not None:
-            self.cursor = self._place(at.number)
-        self.cursor = max(0, min(self.cursor, total - 1))
+        place = self.cursor if at is None else self._place(at.place)
+        self.cursor = max(0, min(place, total - 1))
+        self.jump(self.cursor - below)
         self._show_cursor()
         self.refresh()
         self.post_message(self.Moved(self, self.row))
 
-    def _place(self, number: int) -> int:
-        """The row at which `number` stands or would stand."""
-        page = max(0, bisect_right(self._anchors, number) - 1)
+    def _place(self, place: int) -> int:
+        """The row at which `place` stands or would stand."""
+        page = max(0, bisect_right(self._anchors, place) - 1)
         rows = self._pages.get(page)
         if rows is None:
             return min(self.cursor, max(0, self.total - 1))
-        inside = sum(r.number < number for r in rows)
+        inside = sum(r.place < place for r in rows)
         return page * PAGE + inside
 
-    def put_page(self, page: int, rows: Sequence[Numbered]) -> None:
-        """A page that was asked for has come."""
+    def near(self) -> list[int]:
+        """Places of the rows at the top, under the cursor and at the bottom, as far as known."""
+        top = self.scroll_offset.y
+        places = (top, self.cursor, min(self.total - 1, top + self.page_rows()))
+        found = [self.at(y) for y in places if 0 <= y < self.total]
+        return [r.place for r in found if r is not None]
+
+    def go_to(self, number: int) -> bool:
+        """Put the cursor on the row with this number, if its page is here."""
+        for page in list(self._pages.keys()):
+            for i, row in enumerate(self._pages[page]):
+                if row.number == number:
+                    self.move_to(page * PAGE + i)
+                    return True
+        return False
+
+    def put_page(self, page: int, rows: Sequence[Numbered], generation: int) -> None:
+        """A page that was asked for has come; one of an earlier result is dropped."""
+        if generation != self.generation:
+            return
         self._wanted.discard(page)
         self._pages[page] = rows
         self.strips.clear()
@@ -103,6 +128,11 @@ class PagedList(LineView):
                     self._pages[page] = [*rows[:i], row, *rows[i + 1 :]]
                     self.strips.clear()
                     self.refresh()
+
+    def repaint(self) -> None:
+        """Draw every row anew; something beside their data changed."""
+        self.strips.clear()
+        self.refresh()
 
     def at(self, y: int) -> Numbered | None:
         """Row `y` if its page is here; asks for it otherwise."""
@@ -126,14 +156,16 @@ class PagedList(LineView):
         """The row under the cursor."""
         return self.at(self.cursor) if 0 <= self.cursor < self.total else None
 
-    def known(self) -> list[Numbered]:
-        """Rows of the pages that are here."""
-        return [r for page in list(self._pages.keys()) for r in self._pages[page]]
+    def known(self, near: Sequence[int]) -> list[Numbered]:
+        """Rows of the pages that hold these places, as far as they are here."""
+        pages = {max(0, bisect_right(self._anchors, n) - 1) for n in near}
+        return [r for page in sorted(pages) for r in self._pages.get(page) or ()]
 
     def cells(self, y: int, width: int) -> tuple[Cells, str | None, object]:
         """A row of the list; the one under the cursor is reversed."""
-        if not self.total and y == 0:
-            return self.empty, None, None
+        if not self.total:
+            rows = wrap(self.empty, width, 1)
+            return (rows[y] if y < len(rows) else ()), None, None
         if y >= self.total:
             return (), None, "blank"
         over = "cursor" if y == self.cursor else None
@@ -141,8 +173,8 @@ class PagedList(LineView):
         if row is None:
             return [(" …", "muted")], over, None
         # Cached by place: pages and strips are dropped together when rows change.
-        gutter = self._sign if over else " "
-        return [(gutter, "accent"), *self._draw(row, width - 1)], over, y
+        gutter = f"{self._sign()} " if over else "  "
+        return [(gutter, "accent"), *self._draw(row, width - 2)], over, y
 
     def on_resize(self) -> None:
         """Keep the cursor in view."""

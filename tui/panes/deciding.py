@@ -1,0 +1,199 @@
+"""Deciding on the row under the cursor: one key, one exact version, undone with one key."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, cast
+
+from textual import work
+from textual.app import SuspendNotSupported
+
+from schemas.errors import MemdeskError
+from tui.messages import Changed, OpenPreview
+from tui.panes.listing import ListingPane
+from tui.widgets.text import short
+
+if TYPE_CHECKING:
+    from textual.events import Key
+
+    from schemas.candidates import CandidateRow, CandidateVersion, Verdict
+    from tui.client import Detail
+
+
+class DecidingPane(ListingPane):
+    """Accept, reject, defer, undo, edit; hazards that need it are acknowledged in the bar."""
+
+    tab = 0
+
+    def __init__(self, *, id: str) -> None:  # noqa: A002
+        super().__init__(id=id)
+        self.kept: set[int] = set()
+        """Numbers of rows that stay where they are though they left the view's states."""
+        self.found: Detail | None = None
+        self._armed: tuple[CandidateRow, Verdict, tuple[str, ...]] | None = None
+        self._deciding = False
+
+    @property
+    def states(self) -> tuple[str, ...]:
+        """States of the view; none means all."""
+        raise NotImplementedError
+
+    @property
+    def current(self) -> CandidateRow | None:
+        """The row under the cursor."""
+        return cast("CandidateRow | None", self.list.row)
+
+    def action_accept(self) -> None:
+        """Accept this exact version."""
+        self._decide("accept")
+
+    def action_accept_preview(self) -> None:
+        """Accept, then open the preview."""
+        row = self.current
+        if row is not None and row.state.value in ("accepted", "promoted"):
+            self.post_message(OpenPreview(row.id, row.version))
+        else:
+            self._decide("accept", preview=True)
+
+    def action_reject(self) -> None:
+        """Reject this exact version."""
+        self._decide("reject")
+
+    def action_defer(self) -> None:
+        """Put it off."""
+        self._decide("defer")
+
+    def _decide(
+        self, name: str, *, preview: bool = False, acknowledged: tuple[str, ...] = ()
+    ) -> None:
+        """Decide on the row that is on screen now; a key that comes too early is not kept."""
+        row = self.current
+        if row is None or self._deciding:
+            return
+        from schemas.candidates import Verdict
+
+        self._deciding = True
+        self._decide_row(row, Verdict(name), preview, acknowledged)
+
+    @work(group="candidate-decide")
+    async def _decide_row(
+        self, row: CandidateRow, verdict: Verdict, preview: bool, acknowledged: tuple[str, ...]
+    ) -> None:
+        client, g = self.client, self.glyphs
+        try:
+            if client is None:
+                return
+            decided = await self.attempt(
+                lambda: client.decide(row.id, row.version, verdict, "", acknowledged)
+            )
+            self.kept.add(row.number)
+            sign, state = g.state(decided.state.value), decided.state.value
+            done = f"{sign} {state} {short(decided.id)}@{decided.version} {g.dot} u undoes"
+            self.bar.say(done, "good")
+            await self._refresh_row(row.id)
+            if preview:
+                self.post_message(OpenPreview(decided.id, decided.version))
+            elif client.settings.auto_advance:
+                self._advance()
+        except MemdeskError as err:
+            if err.details.get("gate") == "acknowledge":
+                self._arm(row, verdict, (*acknowledged, err.code))
+                return
+            self.refused(err)
+        finally:
+            self._deciding = False
+        self.post_message(Changed())
+
+    async def _refresh_row(self, id_: str) -> None:
+        client = self.client
+        fresh = await self.ask(lambda: client.row(id_)) if client else None
+        if fresh is not None:
+            self.list.update_row(fresh)
+
+    def _advance(self) -> None:
+        """To the next row that is still to be decided, as far as its page is here."""
+        y = self.list.cursor + 1
+        while y < self.list.total:
+            row = cast("CandidateRow | None", self.list.at(y))
+            if row is None or not self.states or row.state.value in self.states:
+                self.list.move_to(y)
+                return
+            y += 1
+
+    # what must be acknowledged
+
+    def _arm(self, row: CandidateRow, verdict: Verdict, acknowledged: tuple[str, ...]) -> None:
+        """Ask for the acknowledgement of a hazard, in the one bar."""
+        if not self.display or self.current != row:
+            return
+        self._armed = (row, verdict, acknowledged)
+        what = f" ACCEPT {short(row.id)}@{row.version} and acknowledge {', '.join(acknowledged)}"
+        keys = "        enter  accept, recorded with your name       any other key  leave it"
+        self.bar.hold([(what, "text")], [(keys, "text")], "armed")
+
+    def disarm(self) -> None:
+        """Leave it undecided."""
+        if self._armed is not None:
+            self._armed = None
+            self.bar.release()
+
+    def disarm_unless(self, row: CandidateRow | None) -> None:
+        """Leave it when the cursor is on another row, or the row is another now."""
+        if self._armed is not None and self._armed[0] != row:
+            self.disarm()
+
+    def on_key(self, event: Key) -> None:
+        """While armed, enter decides and any other key only disarms."""
+        if self._armed is None:
+            return
+        event.stop()
+        event.prevent_default()
+        row, verdict, acknowledged = self._armed
+        self.disarm()
+        if event.key == "enter" and self.current == row:
+            self._decide(verdict.value, acknowledged=acknowledged)
+
+    # taking back, writing anew
+
+    @work(group="candidate-decide")
+    async def action_undo(self) -> None:
+        """Undo the last decision of this reviewer, and go back to it."""
+        client = self.client
+        reopened = await self.ask(client.undo) if client else None
+        if reopened is None:
+            return
+        name = f"{short(reopened.id)}@{reopened.version}"
+        self.bar.say(f"undone: {name} is pending again", "good")
+        await self._back_to(reopened)
+
+    async def _back_to(self, version: CandidateVersion) -> None:
+        client = self.client
+        fresh = await self.ask(lambda: client.row(version.id)) if client else None
+        if fresh is not None:
+            self.list.update_row(fresh)
+            self.list.go_to(fresh.number)
+        self.post_message(Changed())
+
+    @work(group="candidate-decide")
+    async def action_edit(self) -> None:
+        """Edit the statement as a new version."""
+        client, row, found = self.client, self.current, self.found
+        if client is None or row is None or found is None or found.version.id != row.id:
+            return
+        v = found.version
+        try:
+            try:
+                with self.app.suspend():
+                    text = client.in_editor(v.statement)
+            finally:
+                self.app.refresh(layout=True)
+            edited = await self.attempt(lambda: client.edit(v.id, v.version, text))
+        except SuspendNotSupported:
+            self.bar.say("this terminal can't make room for an editor: candidates edit", "warn")
+            return
+        except MemdeskError as err:
+            self.refused(err)
+            return
+        self.bar.say(f"{short(edited.id)}@{edited.version} is pending; you are its editor", "good")
+        self.kept.add(row.number)
+        self.tab = 1
+        await self._back_to(edited)
