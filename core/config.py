@@ -164,9 +164,12 @@ def parse(text: str) -> Policy:
     """The policy in `text`. Raises Unusable `config.invalid` naming the first wrong key."""
     try:
         table: dict[str, Any] = tomllib.loads(text)
-    except (tomllib.TOMLDecodeError, ValueError) as err:
+    except (tomllib.TOMLDecodeError, ValueError, RecursionError) as err:
         raise Unusable("config.invalid", f"config.toml is no TOML: {err}", key=None) from err
     version = table.get("schema_version", 1)
+    if isinstance(version, bool):  # Literal[1] would take true for 1
+        key = "schema_version"
+        raise Unusable("config.invalid", f"config.toml: {key} is a number", key=key)
     if isinstance(version, int) and version > 1:
         raise Unusable("schema.newer", f"config.toml has schema_version {version}.", given=version)
     try:
