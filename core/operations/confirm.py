@@ -11,7 +11,7 @@ import contextlib
 from core import config, sealed
 from core.identity import keyed_id, one_id, parse_locator
 from core.operations import durable, envelope
-from core.operations.envelope import Handler, Plan
+from core.operations.envelope import HANDLERS, Handler, Plan
 from core.operations.locks import operations_lock
 from core.ports import Desk
 from schemas.errors import MemdeskError, NotFound, Refused, Stale
@@ -140,18 +140,22 @@ def _finish(
     """
     with desk.store.read() as view:
         targets = view.operations.outbox(operation.operation_id)
+    name = operation.operation_id
+    swaps = [
+        durable.Swap(name, t.number, t.path, t.before_digest, t.after_digest, t.after)
+        for t in targets
+    ]
     swapped = 0
     try:
         if plan is not None:
             handler.before_write(desk, plan)
-        for t in targets:
-            swap = durable.Swap(
-                operation.operation_id, t.number, t.path, t.before_digest, t.after_digest, t.after
-            )
+        for swap in swaps:
             durable.apply(desk.workspace, swap, desk.on_step)
             swapped += 1
     except durable.Diverged as err:
         handler.after_write(desk, operation)
+        for swap in swaps:
+            durable.clean(desk.workspace, swap)
         _diverge(desk, operation, targets, err)
         raise
     except durable.Unfinished:
@@ -244,4 +248,8 @@ def recover(desk: Desk, *, except_for: str = "") -> list[tuple[str, str]]:
             except MemdeskError as err:
                 outcome = err.code
         outcomes.append((operation.operation_id, outcome))
+    if not except_for:
+        with operations_lock(desk):
+            for handler in HANDLERS.values():
+                handler.tidy(desk)
     return outcomes

@@ -20,7 +20,7 @@ from pathlib import PurePosixPath
 from core.identity import digest
 from core.ports import StepHook
 from core.workspace import Workspace, read_at
-from schemas.errors import MemdeskError, Refused, Stale, Unusable
+from schemas.errors import MemdeskError, NotFound, Refused, Stale, Unusable
 
 _EXCHANGE_LINUX = 2
 _SWAP_DARWIN = 2
@@ -106,6 +106,21 @@ def apply(workspace: Workspace, swap: Swap, on_step: StepHook) -> None:
             raise _failure(err, swap.path) from err
         with _unfinished(swap.path):
             _complete(folder, path.name, swap, on_step)
+
+
+def clean(workspace: Workspace, swap: Swap) -> None:
+    """Remove what an ended operation left beside one of its files; an edit is set aside instead."""
+    path = workspace.relative(swap.path)
+    with (
+        contextlib.suppress(NotFound),
+        translated(swap.path),
+        workspace.directory(path.parent) as folder,
+    ):
+        _forget(folder, swap.partial)
+        if _digest_at(folder, swap.staged) in (None, swap.before, swap.after_digest):
+            _forget(folder, swap.staged)
+        else:
+            _set_aside(folder, swap)
 
 
 def _settle(folder: int, name: str, swap: Swap) -> None:

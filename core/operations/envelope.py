@@ -70,6 +70,9 @@ class Handler(Protocol):
     def after_write(self, desk: Desk, operation: StoredOperation) -> None:
         """Whatever they do after the last byte, or after an undo; must be repeatable."""
 
+    def tidy(self, desk: Desk) -> None:
+        """Remove what a process that died after its receipt left (its lock)."""
+
     def record(
         self, desk: Desk, unit: Writer, operation: StoredOperation, receipt: Receipt
     ) -> Receipt:

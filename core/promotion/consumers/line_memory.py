@@ -139,6 +139,10 @@ class LineMemory:
             files.remove_journal(desk.workspace, key, memory, metadata)
             desk.on_step("journal-removed")
 
+    def tidy(self, desk: Desk) -> None:
+        """Remove a lock whose owner is dead."""
+        files.remove_dead_lock(desk.workspace)
+
     def record(
         self, desk: Desk, unit: Writer, operation: StoredOperation, receipt: Receipt
     ) -> Receipt:

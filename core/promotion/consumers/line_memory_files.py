@@ -227,6 +227,17 @@ def lock(desk: Desk) -> Iterator[None]:
                 os.unlink(LOCK, dir_fd=folder)
 
 
+def remove_dead_lock(workspace: Workspace) -> None:
+    """Take away a lock that a process left which certainly does not run any more."""
+    with (
+        contextlib.suppress(NotFound),
+        translated(f"{FOLDER}/{LOCK}"),
+        workspace.directory(FOLDER) as folder,
+    ):
+        if _owner_is_dead(folder):
+            _set_aside(folder)
+
+
 def _taken(folder: int, desk: Desk) -> bool:
     with translated(f"{FOLDER}/{LOCK}"):
         if _take(folder, desk):
