@@ -151,7 +151,11 @@ def _sqlite(url: sa.URL, wait: float, *, writer: bool) -> sa.Engine:
         settings = ["trusted_schema=OFF", "cell_size_check=ON", "foreign_keys=ON"]
         if writer:
             settings += ["journal_mode=WAL", "recursive_triggers=ON", "secure_delete=ON"]
-            settings += ["wal_autocheckpoint=4000", "journal_size_limit=67108864"]
+            settings += [
+                "wal_autocheckpoint=4000",
+                "journal_size_limit=67108864",
+                "cache_size=-32768",
+            ]
         else:
             settings += ["query_only=ON", "mmap_size=268435456"]
         for setting in settings:

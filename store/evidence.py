@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
+import orjson
 import sqlalchemy as sa
 
 from schemas.common import Page
@@ -16,6 +17,14 @@ _LIST_TEXT = 4_096
 EMPTY = "sha256:e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
 """Digest of no bytes: a file that is registered but not yet read."""
 _F, _E, _B = SOURCE_FILE.c, EVENT.c, EVENT_BODY.c
+_TWINS = {
+    "sqlite": "SELECT e.file, e.ordinal, e.twin, e.id FROM json_each(?) AS wanted "
+    "CROSS JOIN event AS e ON e.ws = ? AND e.twin = wanted.value",
+    "postgresql": "SELECT e.file, e.ordinal, e.twin, e.id FROM unnest(%s::bigint[]) AS wanted(value) "
+    "JOIN event AS e ON e.ws = %s AND e.twin = wanted.value",
+}
+"""Look-ups by key, whatever the planner thinks: left to itself SQLite walks all events of a
+workspace, and hundreds of parameters cost more than the look-ups they name."""
 _SESSION = LABEL.alias("session_label")
 _SCOPE = LABEL.alias("scope_label")
 
@@ -138,9 +147,9 @@ class Evidence:
 
     def append(self, file: StoredFile, events: Sequence[NewEvent]) -> None:
         """Insert one batch of events of `file`."""
-        sessions = self._labels({e.session for e in events})
-        scopes = self._labels({e.scope for e in events if e.scope is not None})
-        self._session_files(file, sessions.values())
+        names = {e.session for e in events}
+        labels = self._labels(names | {e.scope for e in events if e.scope is not None})
+        self._session_files(file, {labels[name] for name in names})
         ws, number = self._ws, file.number
         self._bulk(
             EVENT,
@@ -153,11 +162,11 @@ class Evidence:
                     e.part,
                     e.kind,
                     e.author,
-                    sessions[e.session],
+                    labels[e.session],
                     e.time,
                     e.native_id,
                     e.parent,
-                    None if e.scope is None else scopes[e.scope],
+                    None if e.scope is None else labels[e.scope],
                     e.line,
                     e.byte_start,
                     e.byte_length,
@@ -175,6 +184,8 @@ class Evidence:
 
     def _bulk(self, table: sa.Table, rows: list[tuple[object, ...]]) -> None:
         """One prepared statement over tuples in column order; the driver runs the loop."""
+        if not rows:
+            return
         mark = "?" if self._c.dialect.name == "sqlite" else "%s"
         columns = ", ".join(c.name for c in table.columns)
         marks = ", ".join([mark] * len(table.columns))
@@ -182,15 +193,17 @@ class Evidence:
         self._c.exec_driver_sql(statement, rows)
 
     def _labels(self, texts: set[str]) -> dict[str, int]:
+        """Numbers of these texts, given to those that are new."""
         if not texts:
             return {}
         found = self._known_labels(texts)
         if texts - found.keys():
             hold(self._c, self._ws, "label")
             found |= self._known_labels(texts - found.keys())
-        for text in sorted(texts - found.keys()):
-            found[text] = next_number(self._c, self._ws, LABEL.c.label)
-            self._c.execute(sa.insert(LABEL).values(ws=self._ws, label=found[text], text=text))
+        if new := sorted(texts - found.keys()):
+            first = next_number(self._c, self._ws, LABEL.c.label)
+            self._bulk(LABEL, [(self._ws, first + n, text) for n, text in enumerate(new)])
+            found.update((text, first + n) for n, text in enumerate(new))
         return found
 
     def _known_labels(self, texts: set[str]) -> dict[str, int]:
@@ -198,17 +211,13 @@ class Evidence:
         query = sa.select(t.text, t.label).where(t.ws == self._ws, t.text.in_(sorted(texts)))
         return {r.text: r.label for r in self._c.execute(query)}
 
-    def _session_files(self, file: StoredFile, sessions: Iterable[int]) -> None:
+    def _session_files(self, file: StoredFile, sessions: set[int]) -> None:
         t = SESSION_FILE.c
-        known = set(
-            self._c.execute(
-                sa.select(t.session).where(t.ws == self._ws, t.file == file.number)
-            ).scalars()
+        query = sa.select(t.session).where(
+            t.ws == self._ws, t.file == file.number, t.session.in_(sorted(sessions))
         )
-        for session in set(sessions) - known:
-            self._c.execute(
-                sa.insert(SESSION_FILE).values(ws=self._ws, session=session, file=file.number)
-            )
+        new = sessions - set(self._c.execute(query).scalars())
+        self._bulk(SESSION_FILE, [(self._ws, session, file.number) for session in sorted(new)])
 
     def events_before(self, file: StoredFile, offset: int) -> int:
         """How many events of a file begin before a byte offset."""
@@ -226,12 +235,11 @@ class Evidence:
 
     def twins(self, keys: Sequence[int]) -> dict[int, str]:
         """For twin keys already stored: the id of the first event that has each."""
-        rows = self._c.execute(
-            sa.select(_E.twin, _E.id)
-            .where(_E.ws == self._ws, _E.twin.in_(list(keys)))
-            .order_by(_E.file.desc(), _E.ordinal.desc())
-        )
-        return {r.twin: "ev_" + bytes(r.id).hex() for r in rows}
+        sqlite = self._c.dialect.name == "sqlite"
+        wanted = orjson.dumps(list(keys)).decode() if sqlite else list(keys)
+        found = self._c.exec_driver_sql(_TWINS[self._c.dialect.name], (wanted, self._ws))
+        rows = sorted(tuple(r) for r in found)
+        return {twin: "ev_" + bytes(id_).hex() for _file, _at, twin, id_ in reversed(rows)}
 
     def _query(self, *, whole: bool) -> sa.Select[tuple[object, ...]]:
         text = _B.text if whole else sa.func.substr(_B.text, 1, _LIST_TEXT).label("text")

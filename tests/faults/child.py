@@ -55,7 +55,6 @@ def _confirm(root: str, operation: str, die_at: str, out: int) -> None:
 
 
 def _serve() -> None:
-    import core.promotion
     import store.unit  # noqa: F401
 
     for line in sys.stdin:

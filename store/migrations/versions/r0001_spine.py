@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import sqlalchemy as sa
 from alembic import op
 
-from store.migrations import triggers
+from store.migrations import planner, triggers
 
 revision = "0001"
 down_revision: str | None = None
@@ -108,3 +108,15 @@ def upgrade() -> None:
     postgresql = op.get_bind().dialect.name == "postgresql"
     for statement in triggers.postgresql() if postgresql else triggers.sqlite():
         op.execute(statement)
+    if not postgresql:
+        for statement in planner.sqlite(_indexes()):
+            op.execute(statement)
+
+
+def _indexes() -> Iterator[tuple[str, str, int, bool]]:
+    """Every index, primary keys included: table, SQLite's name for it, columns, uniqueness."""
+    for table, (keys, _columns) in TABLES.items():
+        name = f"sqlite_autoindex_{table}_1" if table in ROWID else table
+        yield table, name, len(keys.split()), True
+    for table, name, columns, unique in INDEXES:
+        yield table, name, len(columns.split()), unique
