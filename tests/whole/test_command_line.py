@@ -150,8 +150,8 @@ def loaded(code: str) -> set[str]:
         "import core.promotion.preview",
         "import core.candidates.review",
         "import core.evidence.import_",
-        "from core.commands import main\nmain(lambda *_: 0, ['--help'])",
-        "from core.commands import main\nmain(lambda *_: 0, ['--version'])",
+        "from core.commands.entry import main\nmain(lambda *_: 0, ['--help'])",
+        "from core.commands.entry import main\nmain(lambda *_: 0, ['--version'])",
     ],
 )
 def test_the_orm_and_the_screen_are_not_loaded_before_they_are_needed(code: str) -> None:
