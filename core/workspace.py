@@ -123,9 +123,10 @@ def read_at(folder: int, name: str) -> bytes | None:
         if err.errno == errno.ENXIO:
             raise Refused("path.not-regular", f"{name} is no regular file.", path=name) from err
         raise Refused("path.unreadable", f"{name}: {err.strerror}", path=name) from err
+    if not stat.S_ISREG(os.fstat(handle).st_mode):
+        os.close(handle)  # `fdopen` would raise an error of its own for a folder
+        raise Refused("path.not-regular", f"{name} is no regular file.", path=name)
     with os.fdopen(handle, "rb") as file:
-        if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
-            raise Refused("path.not-regular", f"{name} is no regular file.", path=name)
         return file.read()
 
 

@@ -56,7 +56,9 @@ def _confirm(root: str, operation: str, die_at: str, out: int) -> None:
 
 def _serve() -> None:
     import core.promotion
-    import store.unit  # noqa: F401
+    import store.unit
+
+    assert core.promotion and store.unit
 
     for line in sys.stdin:
         read, write = os.pipe()
