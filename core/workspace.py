@@ -129,7 +129,7 @@ def read_at(folder: int, name: str) -> bytes | None:
             raise Refused("path.not-regular", f"{name} is no regular file.", path=name) from err
         raise Refused("path.unreadable", f"{name}: {err.strerror}", path=name) from err
     if not stat.S_ISREG(os.fstat(handle).st_mode):
-        os.close(handle)
+        os.close(handle)  # `fdopen` would raise an error of its own for a folder
         raise Refused("path.not-regular", f"{name} is no regular file.", path=name)
     with os.fdopen(handle, "rb") as file:
         return file.read()

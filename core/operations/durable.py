@@ -177,28 +177,22 @@ def _complete(folder: int, name: str, swap: Swap, on_step: StepHook) -> None:
 
 
 def _put_back(folder: int, name: str, swap: Swap) -> Diverged:
-    """Return a displaced edit to its place; should more edits land meanwhile, the newest stays.
+    """Return a displaced edit to its place; should another have landed meanwhile, that one stays.
 
-    Each exchange takes out what stands in the place. When that is what we put there last, no
-    edit was overtaken; otherwise it is a newer one and goes back in turn.
+    Two exchanges at most: each shows an editor another text for an instant, and one that saves
+    what it read then would build on it. Whatever does not stand in the place is in hand.
     """
-    placed: str | None = swap.after_digest
-    while True:
-        held = _digest_at(folder, swap.staged)
-        _exchange(folder, swap.staged, name)
-        if _digest_at(folder, swap.staged) == placed:
-            break
-        placed = held
+    found = _bytes_at(folder, swap.staged)
+    _exchange(folder, swap.staged, name)
     kept = None
-    if placed == swap.after_digest:
+    if _digest_at(folder, swap.staged) == swap.after_digest:
         os.unlink(swap.staged, dir_fd=folder)
     else:
+        found = _bytes_at(folder, swap.staged)
+        _exchange(folder, swap.staged, name)
         kept = _set_aside(folder, swap)
     os.fsync(folder)
-    try:
-        found = read_at(folder, name)
-    except Refused:
-        found = None
+    # Not what stands there by now: a save based on our bytes may just have replaced the edit.
     return Diverged(swap.path, found, kept)
 
 
@@ -228,13 +222,19 @@ def _same_file(folder: int, one: str, other: str) -> bool:
     return (a.st_dev, a.st_ino) == (b.st_dev, b.st_ino)
 
 
+def _bytes_at(folder: int, name: str) -> bytes | None:
+    try:
+        return read_at(folder, name)
+    except Refused:
+        return None
+
+
 def _digest_at(folder: int, name: str) -> str | None:
     """Digest of a regular file; a text no digest equals for anything else, None for nothing."""
-    try:
-        data = read_at(folder, name)
-    except Refused:
-        return "not a file"
-    return None if data is None else digest(data)
+    data = _bytes_at(folder, name)
+    if data is None:
+        return "not a file" if _exists(folder, name) else None
+    return digest(data)
 
 
 def _like(folder: int, name: str, handle: int) -> None:

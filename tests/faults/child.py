@@ -55,7 +55,10 @@ def _confirm(root: str, operation: str, die_at: str, out: int) -> None:
 
 
 def _serve() -> None:
-    import store.unit  # noqa: F401
+    import core.promotion
+    import store.unit
+
+    assert core.promotion and store.unit
 
     for line in sys.stdin:
         read, write = os.pipe()
