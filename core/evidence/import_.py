@@ -286,17 +286,17 @@ class _Run:
         self.hasher.update(record.raw)
         self.tally.records += 1
         start = record.start.to_bytes(8, "big")
-        file_id = self.stored.id.encode()
+        file_id, secret = self.stored.id.encode(), self.desk.secret
         events = []
         for n, part in enumerate(record.parts):
             text = part.text.encode()
             twin = None
             if part.native_id is not None and text:
-                mark = keyed(self.desk.secret, part.native_id.encode(), part.kind.encode(), text)
+                mark = keyed(secret, part.native_id.encode(), part.kind.encode(), text)
                 twin = int.from_bytes(mark[:8], "big", signed=True)
             events.append(
                 NewEvent(
-                    id=keyed(self.desk.secret, b"ev", file_id, start, raw_digest, bytes([n % 256])),
+                    id=keyed(secret, b"ev", file_id, start, raw_digest, bytes([n % 256])),
                     ordinal=ordinal + n,
                     part=n,
                     kind=part.kind.value,
