@@ -17,9 +17,9 @@ _UUID = re.compile(rb"\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]
 _FILES = 20
 
 
-def sources(given: str | None = None) -> list[Path]:
-    """The sessions to copy: `given`, or MEMDESK_BENCH_CORPUS, or the repository's test sessions."""
-    root = Path(given or os.environ.get("MEMDESK_BENCH_CORPUS") or HERE.parent / "tests" / "data")
+def sources() -> list[Path]:
+    """The sessions to copy: MEMDESK_BENCH_CORPUS, or the repository's test sessions."""
+    root = Path(os.environ.get("MEMDESK_BENCH_CORPUS") or HERE.parent / "tests" / "data")
     found = [root] if root.is_file() else sorted(root.rglob("*.jsonl"))
     found = [p for p in found if b'"sessionId"' in p.read_bytes()]
     if not found:
@@ -27,12 +27,12 @@ def sources(given: str | None = None) -> list[Path]:
     return found
 
 
-def build(folder: Path, megabytes: int, given: str | None = None) -> list[Path]:
-    """At least `megabytes` MB of sessions in `_FILES` files under `folder`."""
+def build(folder: Path, megabytes: int, *, copies: int = 0) -> list[Path]:
+    """At least `megabytes` MB of sessions in `_FILES` files; copies are numbered from `copies`."""
     folder.mkdir(parents=True)
-    originals = [p.read_bytes().rstrip(b"\n") + b"\n" for p in sources(given)]
+    originals = [p.read_bytes().rstrip(b"\n") + b"\n" for p in sources()]
     each = megabytes * 1_000_000 // _FILES + 1
-    paths, copy = [], 0
+    paths, copy = [], copies
     for number in range(_FILES):
         path = folder / f"session-{number:02}.jsonl"
         with path.open("wb") as out:

@@ -6,40 +6,10 @@ from enum import StrEnum
 
 from pydantic import Field
 
+from schemas.choices import CandidateKind as CandidateKind
+from schemas.choices import CandidateState as CandidateState
+from schemas.choices import Verdict as Verdict
 from schemas.common import Actor, Classification, Contract, Digest, Document
-
-
-class CandidateKind(StrEnum):
-    """What a candidate claims to be (spec 4.2)."""
-
-    PROJECT_FACT = "project-fact"
-    PREFERENCE = "preference"
-    GOAL = "goal"
-    PROJECT = "project"
-    PERSON = "person"
-    DECISION = "decision"
-    OPERATING_RULE = "operating-rule"
-    PROCEDURE = "procedure"
-
-
-class CandidateState(StrEnum):
-    """Where one exact version stands (contract: candidate states)."""
-
-    PENDING = "pending"
-    ACCEPTED = "accepted"
-    REJECTED = "rejected"
-    DEFERRED = "deferred"
-    PROMOTED = "promoted"
-    SUPERSEDED = "superseded"
-    LAPSED = "lapsed"
-
-
-class Verdict(StrEnum):
-    """What a reviewer may say of one exact version."""
-
-    ACCEPT = "accept"
-    REJECT = "reject"
-    DEFER = "defer"
 
 
 class HazardGate(StrEnum):

@@ -329,17 +329,17 @@ class _Run:
         self.hasher.update(b"\n" if lead is None else lead)
         self.hasher.update(record.raw)
         start = record.start.to_bytes(8, "big")
-        file_id = self.stored.id.encode()
+        file_id, secret = self.stored.id.encode(), self.desk.secret
         events = []
         for n, part in enumerate(record.parts):
             text = part.text.encode()
             twin = None
             if part.native_id is not None and text:
-                mark = keyed(self.desk.secret, part.native_id.encode(), part.kind.encode(), text)
+                mark = keyed(secret, part.native_id.encode(), part.kind.encode(), text)
                 twin = int.from_bytes(mark[:8], "big", signed=True)
             events.append(
                 NewEvent(
-                    id=keyed(self.desk.secret, b"ev", file_id, start, raw_digest, n.to_bytes(4)),
+                    id=keyed(secret, b"ev", file_id, start, raw_digest, n.to_bytes(4)),
                     ordinal=ordinal + n,
                     part=n,
                     kind=part.kind.value,

@@ -54,6 +54,7 @@ _INERT = re.compile(
     r"<(system-reminder|ide_[a-z_]+)>.*?</\1>|<(?:system-reminder|ide_[a-z_]+)>.*\Z", re.S
 )
 """Blocks that a client puts inside otherwise human text."""
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _HUMAN_ORIGINS = {"human", "cli"}
 
 
@@ -352,7 +353,7 @@ def _time(value: object, notes: list[str]) -> int | None:
     except (ValueError, TypeError):
         notes.append("odd:timestamp")
         return None
-    delta = moment - datetime(1970, 1, 1, tzinfo=UTC)
+    delta = moment - _EPOCH
     return (delta.days * 86_400 + delta.seconds) * 1_000_000 + delta.microseconds
 
 
