@@ -221,10 +221,11 @@ class _Check:
 
     def _decision(self, entry: LedgerEntry, stored: StoredVersion) -> str:
         """One of a version's decisions: a deferral, or what ended it."""
-        for n, (document, time, turn) in enumerate(stored.decisions, 1):
+        for n, (document, time, turn, batch) in enumerate(stored.decisions, 1):
             found = sealed.decision(self.desk.secret, entry.subject, document)
             if found == entry.root:
-                sound = orjson.loads(document)["time"] == time and turn == n
+                said = orjson.loads(document)
+                sound = (said["time"], n, said["batch"]) == (time, turn, batch)
                 return "" if sound else "was altered"
         return "was altered"
 

@@ -62,6 +62,8 @@ class Decision(Contract):
     time: int
     until: int | None = None
     acknowledged: tuple[str, ...] = ()
+    batch: str | None = None
+    """Shared by decisions made with one key on a group or on marks; undone together."""
 
 
 class CandidateVersion(Document):
@@ -125,7 +127,17 @@ class ExtractReport(Document):
     candidates: tuple[str, ...] = ()
 
 
-class DecisionReport(Document):
-    """The outcome of `candidates accept|reject|defer|reopen` on each named version."""
+class Left(Contract):
+    """A version of a batch that was left undecided, and why."""
 
+    ref: str
+    code: str
+    message: str
+
+
+class BatchReport(Document):
+    """What one key on a group or on marks did: each version decided, each one left."""
+
+    batch: str
     decided: tuple[CandidateVersion, ...] = ()
+    left: tuple[Left, ...] = ()

@@ -135,8 +135,8 @@ class StoredVersion:
     document: bytes
     digest: str
     created: int
-    decisions: tuple[tuple[bytes, int, int], ...]
-    """Document, time and turn of each, in order."""
+    decisions: tuple[tuple[bytes, int, int, str | None], ...]
+    """Document, time, turn and batch of each, in order."""
 
 
 @dataclass(frozen=True, slots=True)

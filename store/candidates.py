@@ -189,7 +189,7 @@ class Candidates:
         """Every decision on one version in order: a deferral, then what ended it."""
         found = self.stored(id_, version)
         made = found.decisions if found else ()
-        return [Decision.model_validate_json(document) for document, _, _ in made]
+        return [Decision.model_validate_json(document) for document, *_ in made]
 
     def names(self) -> dict[str, Counter[str]]:
         """How many rows stand under each `ID@N`, of versions and of decisions (verification)."""
@@ -217,18 +217,25 @@ class Candidates:
         if row is None:
             return None
         made = (
-            sa.select(_D.document, _D.time, _D.turn)
+            sa.select(_D.document, _D.time, _D.turn, _D.batch)
             .join(CANDIDATE, sa.and_(_C.ws == _D.ws, _C.number == _D.number))
             .where(_D.ws == self._ws, _C.id == id_, _D.version == version)
             .order_by(_D.turn)
         )
-        decisions = tuple((bytes(d.document), d.time, d.turn) for d in self._c.execute(made))
+        decisions = tuple(
+            (bytes(d.document), d.time, d.turn, d.batch) for d in self._c.execute(made)
+        )
         return StoredVersion(bytes(row.document), row.digest, row.created, decisions)
 
     def last_decisions(self, limit: int) -> list[CandidateVersion]:
         """The versions decided last, newest decision first."""
         query = self._versions().where(_D.time.is_not(None))
         query = query.order_by(_D.time.desc(), _D.number.desc(), _D.version.desc()).limit(limit)
+        return [_version(r) for r in self._c.execute(query)]
+
+    def batch(self, name: str) -> list[CandidateVersion]:
+        """The versions decided in one batch."""
+        query = self._versions().where(_D.batch == name).order_by(_D.number, _D.version)
         return [_version(r) for r in self._c.execute(query)]
 
     def hold(self) -> None:
@@ -309,6 +316,7 @@ class Candidates:
                 version=version,
                 turn=int(turn or 0) + 1,
                 time=decision.time,
+                batch=decision.batch,
                 document=decision.model_dump_json().encode(),
             )
         )

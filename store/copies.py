@@ -41,7 +41,7 @@ COPIES: dict[tuple[str, str], Role] = {
             Role.COMMITMENT: "id claim",
         },
         "candidate_version": {Role.PLACE: "state", Role.CONTENT: "document digest"},
-        "decision": {Role.PERSON: "document"},
+        "decision": {Role.PLACE: "batch", Role.PERSON: "document"},
         "claim": {
             Role.PLACE: "ref scope layer",
             Role.CONTENT: "key statement",

@@ -192,6 +192,7 @@ class DecisionRow(SQLModel, table=True):
     version: int = _int(primary_key=True)
     turn: int = _int(primary_key=True)
     time: int = _int()
+    batch: str | None = _text(nullable=True)
     document: bytes = _bytes()
 
 

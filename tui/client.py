@@ -177,8 +177,8 @@ class Client:
         ref = CandidateRef(id_, version)
         return review.decide(self.desk, ref, verdict, reason=reason, acknowledged=acknowledged)
 
-    def undo(self) -> CandidateVersion:
-        """Reopen the version this reviewer decided last."""
+    def undo(self) -> list[CandidateVersion]:
+        """Reopen what this reviewer decided last, one version or a batch."""
         return review.undo_last(self.desk)
 
     def edit(self, id_: str, version: int, text: str) -> CandidateVersion:

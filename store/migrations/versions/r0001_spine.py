@@ -44,7 +44,7 @@ TABLES: dict[str, tuple[str, str]] = {
         "method:t hazards:t place:i created:i changed:i",
     ),
     "candidate_version": ("ws:i number:i version:i", "state:t document:b digest:t created:i"),
-    "decision": ("ws:i number:i version:i turn:i", "time:i document:b"),
+    "decision": ("ws:i number:i version:i turn:i", "time:i batch:t? document:b"),
     "claim": ("ws:i ref:t", "claim:b key:t scope:t layer:t statement:t"),
     "operation": (
         "ws:i id:t",
@@ -80,6 +80,7 @@ INDEXES: tuple[tuple[str, str, str, bool], ...] = (
     ("receipt", "receipt_operation", "ws operation consumer", True),
     ("receipt", "receipt_id", "ws id", True),
     ("decision", "decision_time", "ws time", False),
+    ("decision", "decision_batch", "ws batch", False),
     ("belief", "belief_candidate", "ws candidate version", True),
 )
 ROWID = {"event_body", "candidate_version", "outbox", "divergence", "receipt", "operation"}
