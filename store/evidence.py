@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterable, Iterator, Sequence
 
 import sqlalchemy as sa
@@ -186,11 +187,14 @@ class Evidence:
             return {}
         found = self._known_labels(texts)
         if texts - found.keys():
+            # Others wait for the numbers until this commits: few statements, whatever the count.
             hold(self._c, self._ws, "label")
             found |= self._known_labels(texts - found.keys())
-        for text in sorted(texts - found.keys()):
-            found[text] = next_number(self._c, self._ws, LABEL.c.label)
-            self._c.execute(sa.insert(LABEL).values(ws=self._ws, label=found[text], text=text))
+            first = next_number(self._c, self._ws, LABEL.c.label)
+            new = dict(zip(sorted(texts - found.keys()), itertools.count(first), strict=False))
+            if new:
+                self._bulk(LABEL, [(self._ws, number, text) for text, number in new.items()])
+            found |= new
         return found
 
     def _known_labels(self, texts: set[str]) -> dict[str, int]:
@@ -205,10 +209,8 @@ class Evidence:
                 sa.select(t.session).where(t.ws == self._ws, t.file == file.number)
             ).scalars()
         )
-        for session in set(sessions) - known:
-            self._c.execute(
-                sa.insert(SESSION_FILE).values(ws=self._ws, session=session, file=file.number)
-            )
+        if new := sorted(set(sessions) - known):
+            self._bulk(SESSION_FILE, [(self._ws, session, file.number) for session in new])
 
     def events_before(self, file: StoredFile, offset: int) -> int:
         """How many events of a file begin before a byte offset."""
