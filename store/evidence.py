@@ -198,6 +198,7 @@ class Evidence:
             return {}
         found = self._known_labels(texts)
         if texts - found.keys():
+            # Others wait for the numbers until this commits: few statements, whatever the count.
             hold(self._c, self._ws, "label")
             found |= self._known_labels(texts - found.keys())
         if new := sorted(texts - found.keys()):
