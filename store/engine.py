@@ -157,7 +157,7 @@ def _sqlite(url: sa.URL, wait: float, *, writer: bool) -> sa.Engine:
                 "cache_size=-32768",
             ]
         else:
-            settings += ["query_only=ON", "mmap_size=268435456"]
+            settings += ["query_only=ON"]
         for setting in settings:
             connection.execute(f"PRAGMA {setting}")
 

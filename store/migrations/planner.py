@@ -14,7 +14,7 @@ _FEW = 4
 """Rows that share a whole key which is not unique."""
 _GROUPS = {
     "candidate_state": (200_000, 1),
-    "operation_state": (200_000, _FEW),
+    "operation_state": (1_000, _FEW),
     "event": (5_000, 1),
     "sqlite_autoindex_event_body_1": (5_000, 1),
     "session_file": (_FEW, 1),
