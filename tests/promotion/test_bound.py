@@ -95,7 +95,8 @@ def _reopened(desk: Desk, p: Preview) -> Desk:
 
 def _policy(desk: Desk, _p: Preview) -> Desk:
     text = config.DEFAULT_TOML.replace("statement_bytes = 500", "statement_bytes = 400")
-    return replace(desk, policy=config.parse(text))
+    (desk.workspace.folder / "config.toml").write_text(text)
+    return desk
 
 
 def _limit(desk: Desk, _p: Preview) -> Desk:
