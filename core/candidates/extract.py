@@ -236,7 +236,10 @@ def _prose_lines(text: str) -> Iterator[tuple[int, str, bool]]:
         start, at = at, at + len(line) + 1
         i += 1
         if mark := _FENCE.match(line):
-            fence = mark[1][:3] if fence is None else None if mark[1].startswith(fence) else fence
+            if fence is None:
+                fence = mark[1]
+            elif mark[1].startswith(fence) and not line[mark.end() :].strip():
+                fence = None  # as long as the one that opened it, and alone on its line
             continue
         plain = line.strip()
         if fence is not None or not plain or plain.startswith((">", "|", "<")):
