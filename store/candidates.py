@@ -107,7 +107,7 @@ class Candidates:
 
     def lanes(self, filter_: CandidateFilter) -> dict[int, int]:
         """How many rows of a list stand in each lane."""
-        lane = _C.place.op(">>")(_LANE)
+        lane = _C.place // (1 << _LANE)
         query = sa.select(lane, sa.func.count()).where(*self._where(filter_)).group_by(lane)
         return {int(r[0]): int(r[1]) for r in self._c.execute(query)}
 
