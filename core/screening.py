@@ -51,7 +51,8 @@ _SECRET_SHAPES = (
     re.compile(r"(?<=://)[^\s/@:]+:[^\s/@]+(?=@)"),
 )
 _KEYWORD_VALUE = re.compile(
-    r"(?i)\b(?:[a-z0-9]+[_\-. ])*"
+    # No prefix is consumed: a run of words before the keyword would be tried from each of them.
+    r"(?i)(?<![^\W_])"
     r"(?:password|passwd|passphrase|secret(?:[_\- ]?(?:access[_\- ]?)?key)?|api[_\- ]?key|"
     r"access[_\- ]?key|access[_\- ]?token|auth[_\- ]?token|token|private[_\- ]?key|pin|credentials?)"
     r"\s*(?:=|:|\bis\b|\bwas\b|\bset to\b)\s*"

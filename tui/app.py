@@ -48,7 +48,7 @@ _COPY_LIMIT = 74_000
 class DeskApp(App[int]):
     """The app. `client` is None until the store is open."""
 
-    CSS_PATH = "memdesk.tcss"
+    CSS_PATH = Path(__file__).with_name("memdesk.tcss")
     TITLE = "memdesk"
     BINDINGS: ClassVar[list[BindingType]] = list(keys.bindings("desk"))
     HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (100, "-wide")]  # noqa: RUF012

@@ -82,7 +82,7 @@ def lay_hostile(root: Path) -> Desk:
 @pytest.fixture
 def hostile(tmp_path: Path) -> Iterator[tuple[Desk, Path]]:
     """That workspace, in a folder and on a branch with hostile names."""
-    root = tmp_path / "pro\x1b[31mject [/red] \u202e"
+    root = tmp_path / "pro\x1b[31mject [red] \u202e"
     root.mkdir()
     subprocess.run(["git", "init", "-q", str(root)], check=True)
     (root / ".git/HEAD").write_text("ref: refs/heads/ma\x1b]52;c;eA==\x07in[/]\n")
