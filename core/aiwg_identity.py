@@ -8,7 +8,10 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 import re
+from collections.abc import Iterator
+from decimal import Decimal
 from typing import Any
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
@@ -19,20 +22,44 @@ _JS_SPACE = re.compile(
 
 def js_json(value: Any, indent: int | None = None) -> str:
     """`JSON.stringify(value, null, indent)`: key order kept, lone surrogates as `\\udXXX`."""
-    separators = (",", ":") if indent is None else (",", ": ")
-    text = json.dumps(_js_numbers(value), ensure_ascii=False, separators=separators, indent=indent)
-    return _SURROGATE.sub(lambda m: f"\\u{ord(m[0]):04x}", text)
+    return "".join(_pieces(value, indent, "\n"))
 
 
-def _js_numbers(value: Any) -> Any:
-    """Integral floats as JavaScript prints them; -0 is 0."""
-    if isinstance(value, float) and value.is_integer() and abs(value) < 1e21:
-        return int(value)
-    if isinstance(value, dict):
-        return {k: _js_numbers(v) for k, v in value.items()}
-    if isinstance(value, list):
-        return [_js_numbers(v) for v in value]
-    return value
+def _pieces(value: Any, indent: int | None, newline: str) -> Iterator[str]:
+    if isinstance(value, str):
+        text = json.dumps(value, ensure_ascii=False)
+        yield _SURROGATE.sub(lambda m: f"\\u{ord(m[0]):04x}", text)
+    elif isinstance(value, float):
+        yield _js_number(value)
+    elif isinstance(value, dict | list) and value:
+        keyed = isinstance(value, dict)
+        colon = ":" if indent is None else ": "
+        below = "" if indent is None else newline + " " * indent
+        separator = "{" if keyed else "["
+        for key in value:
+            yield separator + below
+            if keyed:
+                yield from _pieces(key, None, "")
+                yield colon
+            yield from _pieces(value[key] if keyed else key, indent, below or newline)
+            separator = ","
+        yield ("" if indent is None else newline) + ("}" if keyed else "]")
+    else:
+        yield json.dumps(value)
+
+
+def _js_number(value: float) -> str:
+    """A number as JavaScript prints it: 1.0 is `1`, 1e-5 is `0.00001`, 1e-07 is `1e-7`."""
+    if not math.isfinite(value):
+        return "null"
+    if value.is_integer() and abs(value) < 1e21:
+        return str(int(value))
+    digits, _, exponent = repr(value).partition("e")
+    if not exponent:
+        return digits
+    if -7 < int(exponent) < 0:
+        return f"{Decimal(repr(value)):f}"
+    return f"{digits}e{int(exponent):+d}"
 
 
 def js_digest(text: str) -> str:

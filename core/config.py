@@ -66,7 +66,11 @@ class PolicyTable(_Table):
 
     statement_bytes: int = Field(default=500, ge=40, le=8_192)
     procedure_sources: int = Field(default=2, ge=1, le=9)
-    extract_authors: tuple[Literal["owner", "external", "agent"], ...] = ("owner", "external")
+    extract_authors: tuple[Literal["owner", "external", "agent"], ...] = (
+        "owner",
+        "external",
+        "agent",
+    )
 
 
 class EvidenceTable(_Table):
@@ -120,7 +124,7 @@ schema_version = 1
 [policy]
 statement_bytes = 500          # longer statements need an acknowledgement
 procedure_sources = 2          # independent sources a procedure needs
-extract_authors = ["owner", "external"]
+extract_authors = ["owner", "external", "agent"]   # agents' restatements are folded
 
 [evidence]
 batch_events = 500
@@ -160,9 +164,12 @@ def parse(text: str) -> Policy:
     """The policy in `text`. Raises Unusable `config.invalid` naming the first wrong key."""
     try:
         table: dict[str, Any] = tomllib.loads(text)
-    except (tomllib.TOMLDecodeError, ValueError) as err:
+    except (tomllib.TOMLDecodeError, ValueError, RecursionError) as err:
         raise Unusable("config.invalid", f"config.toml is no TOML: {err}", key=None) from err
     version = table.get("schema_version", 1)
+    if isinstance(version, bool):  # Literal[1] would take true for 1
+        key = "schema_version"
+        raise Unusable("config.invalid", f"config.toml: {key} is a number", key=key)
     if isinstance(version, int) and version > 1:
         raise Unusable("schema.newer", f"config.toml has schema_version {version}.", given=version)
     try:

@@ -16,6 +16,7 @@ DOCUMENTS: dict[str, type[BaseModel]] = {
     "import-report": evidence.ImportReport,
     "ledger-head": evidence.LedgerHead,
     "candidate-version": candidates.CandidateVersion,
+    "batch-report": candidates.BatchReport,
     "extract-report": candidates.ExtractReport,
     "envelope": operations.Envelope,
     "receipt": operations.Receipt,

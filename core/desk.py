@@ -104,11 +104,16 @@ def init(
     Raises Unusable `workspace.*`, `store.*`.
     """
     folder = root / workspace.FOLDER
+    pending = folder / workspace.PENDING
     if (folder / "workspace.json").exists() and (folder / "checkout.json").exists():
-        return open_(root, who, store_url=store_url, clock=clock), False
-    ids = [random_id("x").removeprefix("x_") for _ in range(2)]
-    place = workspace.create(root, ids[0], ids[1])
+        if not pending.exists():
+            return open_(root, who, store_url=store_url, clock=clock), False
+        place = workspace.open_(root)
+    else:
+        ids = [random_id("x").removeprefix("x_") for _ in range(2)]
+        place = workspace.create(root, ids[0], ids[1])
     _make_store(place, store_url, clock)
+    pending.unlink(missing_ok=True)
     return open_(root, who, store_url=store_url, clock=clock), True
 
 

@@ -55,11 +55,8 @@ def digest_json(value: Any) -> str:
 
 def keyed(secret: bytes, *parts: bytes) -> bytes:
     """16 bytes that name content without allowing a guess at it (spec 0.2): keyed BLAKE2b."""
-    mac = hashlib.blake2b(key=secret, digest_size=16)
-    for part in parts:
-        mac.update(len(part).to_bytes(8, "big"))
-        mac.update(part)
-    return mac.digest()
+    framed = [x for part in parts for x in (len(part).to_bytes(8, "big"), part)]
+    return hashlib.blake2b(b"".join(framed), key=secret, digest_size=16).digest()
 
 
 def keyed_id(tag: str, secret: bytes, *parts: bytes) -> str:

@@ -29,7 +29,7 @@ _SECRET_SHAPES = (
             r"glpat-[A-Za-z0-9_\-]{16,}",
             r"xox[abeprs]-[A-Za-z0-9\-]{10,}",
             r"(?:sk|pk|rk)_(?:live|test)_[A-Za-z0-9]{8,}",
-            r"sk-(?:proj-|ant-|or-)?[A-Za-z0-9_\-]{16,}",
+            r"sk-(?=[a-z_\-]*[A-Z0-9])(?:proj-|ant-|or-)?[A-Za-z0-9_\-]{16,}",
             r"AIza[0-9A-Za-z_\-]{30,}",
             r"ya29\.[0-9A-Za-z_\-]{20,}",
             r"npm_[A-Za-z0-9]{30,}",
@@ -52,16 +52,19 @@ _SECRET_SHAPES = (
 )
 _KEYWORD_VALUE = re.compile(
     # No prefix is consumed: a run of words before the keyword would be tried from each of them.
-    r"(?i)(?<![^\W_])"
+    r"(?i)(?<![a-z0-9])"
     r"(?:password|passwd|passphrase|secret(?:[_\- ]?(?:access[_\- ]?)?key)?|api[_\- ]?key|"
     r"access[_\- ]?key|access[_\- ]?token|auth[_\- ]?token|token|private[_\- ]?key|pin|credentials?)"
-    r"\s*(?:=|:|\bis\b|\bwas\b|\bset to\b)\s*"
+    r"\s*(?:=|:|(?:\b(?:is|was)\s+)?\bset to\b|\bis\b|\bwas\b)\s*"
     r"[\"'`]?(?P<value>[^\s\"'`,;]{4,})"
 )
+_PUBLIC_PREFIX = re.compile(r"(?:[a-z]{2,4}_(?:live|test)_|gh[pousr]_|sk-)")
 _PLAIN_WORD = re.compile(r"^[A-Za-z]+(?:[-_/][A-Za-z]+)*[.!?:]?$")
 _PLACEHOLDER = re.compile(
     r"^(?:[<\[{$%].*|x{3,}|\*{3,}|•+|\.{3,}|…|redacted|none|null|true|false)\W*$", re.I
 )
+_MEASURE = re.compile(r"^(?:v?\d+(?:\.\d+)+|\d{1,4}-?[a-z]+)$")
+"""A version number or a duration: "pin: 3.11.4", "token: 15-minute lifetime"."""
 _PATHLIKE = re.compile(r"^(?:[A-Za-z]:\\|~?/|\.{1,2}/|https?://)[\w./\\:\-]*$")
 
 _INSTRUCTION = tuple(
@@ -74,7 +77,7 @@ _INSTRUCTION = tuple(
         r"<\/?(?:system|assistant|user|instructions?|tool_(?:call|result))\b",
         r"\b(?:do not|don't|never)\s+(?:tell|inform|alert|mention|reveal)\b"
         r".{0,30}\b(?:user|owner|human|anyone)\b",
-        r"\b(?:exfiltrate|send|post|upload)\b.{0,40}\b(?:secrets?|credentials?|tokens?|keys?|\.env)\b",
+        r"\b(?:exfiltrate|send|post|upload)\b.{0,40}(?:\b(?:secrets?|credentials?|tokens?|keys?)\b|(?<=\s)\.env\b)",
     )
 )
 _PERSONAL = (
@@ -84,7 +87,7 @@ _PERSONAL = (
     re.compile(r"\b[A-Z]{2}\d{2}(?: ?[A-Z0-9]{4}){3,7}(?: ?[A-Z0-9]{1,3})?\b"),
     re.compile(r"\b\d{3}-\d{2}-\d{4}\b"),
 )
-_CARD = re.compile(r"(?<![\w.])(?:\d[ -]?){13,19}(?![\w.])")
+_CARD = re.compile(r"(?<![\w.])(?:\d[ -]?){13,19}(?!\w|\.\d)")
 _OUTSIDE = (
     re.compile(r"(?<![\w./])/(?:home|Users|root|etc|var|private|srv|mnt|media)/[^\s,;:'\"`)]+"),
     re.compile(r"(?<!\w)[A-Za-z]:\\[^\s,;'\"`)]+"),
@@ -124,7 +127,9 @@ def secret_spans(text: str) -> list[tuple[int, int]]:
 def _secret_value(value: str) -> bool:
     """True for a value after a credential word that is no plain word, path or placeholder."""
     bare = value.rstrip(".,;:!?)")
-    if len(bare) < 4 or _PLACEHOLDER.match(bare) or _PATHLIKE.match(bare) or MASK in value:
+    if len(bare) < 4 or MASK in value:
+        return False
+    if _PLACEHOLDER.match(bare) or _PATHLIKE.match(bare) or _MEASURE.match(bare):
         return False
     if _PLAIN_WORD.match(bare):
         return len(bare) >= 12 and _entropy(bare) > 3.6 and not bare.islower()
@@ -138,12 +143,22 @@ def _entropy(text: str) -> float:
 
 def mask(text: str) -> str:
     """`text` with every credential replaced by a mask that keeps its public prefix."""
-    out, at = [], 0
+    return _masked(text)[0]
+
+
+def _masked(text: str) -> tuple[str, list[tuple[int, int]]]:
+    """`text` with credentials masked, and where the masks stand in it."""
+    out: list[str] = []
+    marks: list[tuple[int, int]] = []
+    at = size = 0
     for start, end in secret_spans(text):
-        prefix = re.match(r"(?:[a-z]{2,4}_(?:live|test)_|gh[pousr]_|sk-)", text[start:end])
-        out += [text[at:start], prefix[0] if prefix else "", MASK]
+        prefix = _PUBLIC_PREFIX.match(text, start, end)
+        pieces = (text[at:start], (prefix[0] if prefix else "") + MASK)
+        out += pieces
+        size += len(pieces[0]) + len(pieces[1])
+        marks.append((size - len(pieces[1]), size))
         at = end
-    return "".join([*out, text[at:]])
+    return "".join([*out, text[at:]]), marks
 
 
 def instruction_like(text: str) -> bool:
@@ -191,17 +206,22 @@ def _personal(text: str) -> bool:
 
 
 def screen(text: str, *, owner: bool, limit: int) -> Screened:
-    """Screen a statement; `owner` says whether the words are the owner's own, `limit` is bytes."""
+    """Screen a statement; `owner` says whether the words are the owner's own, `limit` is bytes.
+
+    Spans lie in the text as it is answered. A mask that stands in `text` already is as good as
+    the secret it hides: cutting or rewording around it makes no clean version.
+    """
     hazards: list[Hazard] = []
+    shown, masks = _masked(text)
+    masks = masks or [m.span() for m in re.finditer(MASK, text)]
 
     def found(code: str, gate: HazardGate, span: tuple[int, int] | None = None) -> None:
-        start, end = (_byte_span(text, span)) if span else (None, None)
+        start, end = (_byte_span(shown, span)) if span else (None, None)
         hazards.append(Hazard(code=code, gate=gate, start=start, end=end))
 
-    secrets = secret_spans(text)
-    for span in secrets[:1]:
+    for span in masks[:1]:
         found("hazard.secret", HazardGate.BLOCK, span)
-    for span in list(unsafe_spans(text))[:1]:
+    for span in list(unsafe_spans(shown))[:1]:
         found("hazard.unsafe-characters", HazardGate.BLOCK, span)
     if not owner and instruction_like(text):
         found("hazard.instruction", HazardGate.BLOCK)
@@ -209,10 +229,10 @@ def screen(text: str, *, owner: bool, limit: int) -> Screened:
         found("hazard.outside-locator", HazardGate.BLOCK)
     if _personal(text):
         found("hazard.personal-data", HazardGate.ACKNOWLEDGE)
-    if len(text.encode()) > limit:
+    if len(shown.encode()) > limit:
         found("hazard.too-long", HazardGate.ACKNOWLEDGE)
-    level = Classification.SECRET if secrets else Classification.INTERNAL
-    return Screened(mask(text) if secrets else text, tuple(hazards), level)
+    level = Classification.SECRET if masks else Classification.INTERNAL
+    return Screened(shown, tuple(hazards), level)
 
 
 def _byte_span(text: str, span: tuple[int, int]) -> tuple[int, int]:

@@ -15,6 +15,8 @@ import orjson
 from schemas.errors import MemdeskError, NotFound, Refused, Unusable
 
 FOLDER = ".memdesk"
+PENDING = "init.pending"
+"""Stands in `.memdesk/` from the first step of `init` to its last, so a killed one is finished."""
 _DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _FILE = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
@@ -57,7 +59,10 @@ class Workspace:
         Raises Refused `destination.link`, `path.outside-workspace`; NotFound `path.not-found`
         unless `create`; Unusable `destination.unwritable`.
         """
-        handle = os.open(self.root, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        try:
+            handle = os.open(self.root, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        except OSError as err:
+            raise Unusable("workspace.unusable", f"{self.root}: {err.strerror}") from err
         try:
             for part in self.relative(path).parts if str(path) not in ("", ".") else ():
                 below = _step(handle, part, create, path)
@@ -123,9 +128,10 @@ def read_at(folder: int, name: str) -> bytes | None:
         if err.errno == errno.ENXIO:
             raise Refused("path.not-regular", f"{name} is no regular file.", path=name) from err
         raise Refused("path.unreadable", f"{name}: {err.strerror}", path=name) from err
+    if not stat.S_ISREG(os.fstat(handle).st_mode):
+        os.close(handle)  # `fdopen` would raise an error of its own for a folder
+        raise Refused("path.not-regular", f"{name} is no regular file.", path=name)
     with os.fdopen(handle, "rb") as file:
-        if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
-            raise Refused("path.not-regular", f"{name} is no regular file.", path=name)
         return file.read()
 
 
@@ -158,7 +164,7 @@ def locate(start: Path | None) -> Path:
 def create(root: Path, workspace_id: str, checkout: str) -> Workspace:
     """Make `.memdesk/` (0700, ignored by git) under `root`; complete or not at all.
 
-    Raises Unusable `workspace.unusable`.
+    Raises Unusable `workspace.unusable`, `workspace.foreign-owner`, `workspace.tracked`.
     """
     from core import config
 
@@ -166,8 +172,12 @@ def create(root: Path, workspace_id: str, checkout: str) -> Workspace:
         raise Unusable("workspace.unusable", f"{root} is no folder.")
     folder = root / FOLDER
     try:
-        folder.mkdir(mode=0o700, exist_ok=True)
+        if not os.path.lexists(folder):
+            folder.mkdir(mode=0o700)
+        # What a clone brings along may be a link, or hold links: nothing is written through it.
+        _check_folder(root)
         folder.chmod(0o700)
+        _write(folder / PENDING, b"")
         (folder / "artifacts").mkdir(mode=0o700, exist_ok=True)
         _write(folder / ".gitignore", b"*\n")
         if not (folder / "config.toml").exists():
@@ -181,8 +191,9 @@ def create(root: Path, workspace_id: str, checkout: str) -> Workspace:
 
 def _write(path: Path, data: bytes) -> None:
     temporary = path.with_name(path.name + ".tmp")
-    with open(temporary, "wb") as file:
-        os.fchmod(file.fileno(), 0o600)
+    temporary.unlink(missing_ok=True)
+    handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600)
+    with os.fdopen(handle, "wb") as file:
         file.write(data)
         file.flush()
         os.fsync(file.fileno())
@@ -199,6 +210,17 @@ def open_(root: Path) -> Workspace:
     Raises Unusable `workspace.not-found`, `workspace.damaged`, `workspace.foreign-owner`,
     `workspace.tracked`, `schema.newer`.
     """
+    _check_folder(root)
+    folder = root / FOLDER
+    return Workspace(
+        root.resolve(),
+        _member(folder / "workspace.json", "workspace"),
+        _member(folder / "checkout.json", "checkout"),
+    )
+
+
+def _check_folder(root: Path) -> None:
+    """Refuse a `.memdesk/` that is a link, another user's, or tracked by git."""
     folder = root / FOLDER
     try:
         info = os.stat(folder, follow_symlinks=False)
@@ -210,11 +232,6 @@ def open_(root: Path) -> Workspace:
         raise Unusable("workspace.foreign-owner", owner=info.st_uid)
     if _tracked(root):
         raise Unusable("workspace.tracked")
-    return Workspace(
-        root.resolve(),
-        _member(folder / "workspace.json", "workspace"),
-        _member(folder / "checkout.json", "checkout"),
-    )
 
 
 def _member(path: Path, key: str) -> str:

@@ -6,40 +6,10 @@ from enum import StrEnum
 
 from pydantic import Field
 
+from schemas.choices import CandidateKind as CandidateKind
+from schemas.choices import CandidateState as CandidateState
+from schemas.choices import Verdict as Verdict
 from schemas.common import Actor, Classification, Contract, Digest, Document
-
-
-class CandidateKind(StrEnum):
-    """What a candidate claims to be (spec 4.2)."""
-
-    PROJECT_FACT = "project-fact"
-    PREFERENCE = "preference"
-    GOAL = "goal"
-    PROJECT = "project"
-    PERSON = "person"
-    DECISION = "decision"
-    OPERATING_RULE = "operating-rule"
-    PROCEDURE = "procedure"
-
-
-class CandidateState(StrEnum):
-    """Where one exact version stands (contract: candidate states)."""
-
-    PENDING = "pending"
-    ACCEPTED = "accepted"
-    REJECTED = "rejected"
-    DEFERRED = "deferred"
-    PROMOTED = "promoted"
-    SUPERSEDED = "superseded"
-    LAPSED = "lapsed"
-
-
-class Verdict(StrEnum):
-    """What a reviewer may say of one exact version."""
-
-    ACCEPT = "accept"
-    REJECT = "reject"
-    DEFER = "defer"
 
 
 class HazardGate(StrEnum):
@@ -92,6 +62,8 @@ class Decision(Contract):
     time: int
     until: int | None = None
     acknowledged: tuple[str, ...] = ()
+    batch: str | None = None
+    """Shared by decisions made with one key on a group or on marks; undone together."""
 
 
 class CandidateVersion(Document):
@@ -127,6 +99,9 @@ class CandidateRow(Contract):
     """A candidate as a list shows it: its newest version, without sources."""
 
     number: int
+    place: int
+    """Where it stands in the grouped queue; grows down the list."""
+    lane: int
     id: str
     version: int
     state: CandidateState
@@ -136,6 +111,7 @@ class CandidateRow(Contract):
     author: str
     session: str
     created: int
+    method: str
     hazards: tuple[str, ...] = ()
     conflict: bool = False
     duplicate: bool = False
@@ -151,7 +127,17 @@ class ExtractReport(Document):
     candidates: tuple[str, ...] = ()
 
 
-class DecisionReport(Document):
-    """The outcome of `candidates accept|reject|defer|reopen` on each named version."""
+class Left(Contract):
+    """A version of a batch that was left undecided, and why."""
 
+    ref: str
+    code: str
+    message: str
+
+
+class BatchReport(Document):
+    """What one key on a group or on marks did: each version decided, each one left."""
+
+    batch: str
     decided: tuple[CandidateVersion, ...] = ()
+    left: tuple[Left, ...] = ()

@@ -318,7 +318,7 @@ REASONS: dict[str, Reason] = _table(
         "consumer.unknown",
         Exit.USAGE,
         "There is no consumer of that name here.",
-        "Use line-memory.",
+        "Use line-memory or wiki.",
     ),
     (
         "consumer.target",
@@ -369,10 +369,22 @@ REASONS: dict[str, Reason] = _table(
         "Check permissions, free space and that the file system is not read-only.",
     ),
     (
+        "destination.interrupted",
+        Exit.UNUSABLE,
+        "The disk failed after the destination's bytes were exchanged; how it ended is not known yet.",
+        "Mend the disk and run `memdesk promotion retry`: it is finished exactly once.",
+    ),
+    (
         "destination.exchange-unsupported",
         Exit.UNUSABLE,
         "This file system can't exchange two files atomically.",
         "Move the workspace to a local file system; memdesk won't write without that guarantee.",
+    ),
+    (
+        "effect.leaves-behind",
+        Exit.DONE,
+        "A wiki line still says what a conflicting statement says.",
+        "Mend the page by hand, or promote the new statement to the wiki as well.",
     ),
     # line memory
     (

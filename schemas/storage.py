@@ -77,6 +77,18 @@ class CandidateFilter:
     text: str | None = None
     kind: str | None = None
     keep: tuple[int, ...] = ()
+    lane: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Waiting:
+    """An open candidate version that speaks under a key, for grouping."""
+
+    id: str
+    claim: bytes
+    method: str
+    author: str
+    lane: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,3 +126,24 @@ class StoredOperation:
     checkout: str
     actor: Actor
     error: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class StoredVersion:
+    """A candidate version and its decisions as their rows hold them, for verification."""
+
+    document: bytes
+    digest: str
+    created: int
+    decisions: tuple[tuple[bytes, int, int, str | None], ...]
+    """Document, time, turn and batch of each, in order."""
+
+
+@dataclass(frozen=True, slots=True)
+class StoredReceipt:
+    """A receipt as its row holds it, for verification."""
+
+    id: str
+    operation: str
+    consumer: str
+    document: bytes

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Sequence
+
 import sqlalchemy as sa
 
 from schemas.candidates import (
@@ -12,11 +15,14 @@ from schemas.candidates import (
     Decision,
 )
 from schemas.common import Page
-from schemas.storage import CandidateFilter, Claim
-from store.keys import cursor_of, parse_cursor, text_range
+from schemas.storage import CandidateFilter, Claim, StoredVersion, Waiting
+from store.keys import cursor_of, next_number, parse_cursor, text_range
 from store.tables import CANDIDATE, CANDIDATE_VERSION, CLAIM, DECISION, LEDGER_HEAD
 
 _C, _V, _D, _K = CANDIDATE.c, CANDIDATE_VERSION.c, DECISION.c, CLAIM.c
+_LANE = 40
+"""A place is the lane above this many bits of the candidate\'s number."""
+_SPEAKING = 500
 
 
 class Candidates:
@@ -38,16 +44,20 @@ class Candidates:
         if f.states:
             state = _C.state == f.states[0] if len(f.states) == 1 else _C.state.in_(f.states)
             where.append(sa.or_(state, _C.number.in_(f.keep)) if f.keep else state)
+        if f.lane is not None:
+            where.append(_C.place.between(f.lane << _LANE, ((f.lane + 1) << _LANE) - 1))
         if f.kind:
             where.append(_C.kind == f.kind)
         if f.text:
-            words = f.text.lower().replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")
-            pattern = f"%{words}%"
+            exact = f.text.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")
+            # Both databases lower ASCII alone, so other letters must also be found as written.
             where.append(
                 sa.or_(
-                    sa.func.lower(_C.statement).like(pattern, escape="\\"),
-                    sa.func.lower(_C.key).like(pattern, escape="\\"),
-                    sa.func.lower(_C.id).like(pattern, escape="\\"),
+                    _C.statement.like(f"%{exact}%", escape="\\"),
+                    *(
+                        sa.func.lower(column).like(f"%{exact.lower()}%", escape="\\")
+                        for column in (_C.statement, _C.key, _C.id)
+                    ),
                 )
             )
         return where
@@ -72,26 +82,52 @@ class Candidates:
         return sa.select(CANDIDATE, same.label("same"), other.label("other"))
 
     def window(self, filter_: CandidateFilter, start: int, limit: int) -> list[CandidateRow]:
-        """At most `limit` rows from number `start` on, by key, never by offset."""
-        query = self._rows().where(*self._where(filter_), _C.number >= start)
-        rows = self._c.execute(query.order_by(_C.number).limit(limit))
+        """At most `limit` rows from place `start` on, by key, never by offset."""
+        query = self._rows().where(*self._where(filter_), _C.place >= start)
+        rows = self._c.execute(query.order_by(_C.place).limit(limit))
         return [_row(r) for r in rows]
 
     def rows(self, filter_: CandidateFilter, page: Page) -> tuple[list[CandidateRow], str | None]:
         """A page of rows in the order they were proposed."""
         (after,) = parse_cursor(page.after, 1, -1)
-        items = self.window(filter_, after + 1, page.limit + 1)
+        query = self._rows().where(*self._where(filter_), _C.number > after)
+        found = self._c.execute(query.order_by(_C.number).limit(page.limit + 1))
+        items = [_row(r) for r in found]
         more = len(items) > page.limit
         return items[: page.limit], cursor_of(items[page.limit - 1].number) if more else None
 
     def anchors(self, filter_: CandidateFilter, stride: int) -> tuple[list[int], int]:
-        """Every `stride`-th number of a list, and its length: what a scroll bar needs."""
-        place = sa.func.row_number().over(order_by=_C.number).label("place")
-        inner = sa.select(_C.number, place).where(*self._where(filter_)).subquery()
-        query = sa.select(inner.c.number).where(inner.c.place % stride == 1)
+        """Every `stride`-th place of a list, and its length: what a scroll bar needs."""
+        nth = sa.func.row_number().over(order_by=_C.place).label("nth")
+        inner = sa.select(_C.place, nth).where(*self._where(filter_)).subquery()
+        query = sa.select(inner.c.place).where(inner.c.nth % stride == 1)
         count = sa.select(sa.func.count()).select_from(CANDIDATE).where(*self._where(filter_))
-        found = list(self._c.execute(query.order_by(inner.c.number)).scalars())
+        found = list(self._c.execute(query.order_by(inner.c.place)).scalars())
         return found, int(self._c.execute(count).scalar_one())
+
+    def lanes(self, filter_: CandidateFilter) -> dict[int, int]:
+        """How many rows of a list stand in each lane."""
+        lane = _C.place.op(">>")(_LANE)
+        query = sa.select(lane, sa.func.count()).where(*self._where(filter_)).group_by(lane)
+        return {int(r[0]): int(r[1]) for r in self._c.execute(query)}
+
+    def speaking(self, key: str, scope: str) -> list[Waiting]:
+        """Candidates whose newest version speaks under a key and scope."""
+        query = sa.select(CANDIDATE).where(_C.ws == self._ws, _C.key == key, _C.scope == scope)
+        return [
+            Waiting(r.id, bytes(r.claim), r.method, r.author, r.place >> _LANE)
+            for r in self._c.execute(query.order_by(_C.number).limit(_SPEAKING))
+        ]
+
+    def move(self, id_: str, lane: int) -> None:
+        """Let a candidate stand in another lane."""
+        mine = sa.and_(_C.ws == self._ws, _C.id == id_)
+        self._c.execute(sa.update(CANDIDATE).where(mine).values(place=(lane << _LANE) + _C.number))
+
+    def rows_of(self, numbers: Sequence[int]) -> list[CandidateRow]:
+        """Rows as they are now, by number."""
+        query = self._rows().where(_C.ws == self._ws, _C.number.in_(list(numbers)))
+        return [_row(r) for r in self._c.execute(query)]
 
     def counts(self) -> dict[str, int]:
         """Number of candidates by the state of their newest version."""
@@ -114,6 +150,12 @@ class Candidates:
     # versions
 
     def _versions(self) -> sa.Select[tuple[object, ...]]:
+        turns = DECISION.alias()
+        last = (
+            sa.select(sa.func.max(turns.c.turn))
+            .where(turns.c.ws == _V.ws, turns.c.number == _V.number, turns.c.version == _V.version)
+            .scalar_subquery()
+        )
         return (
             sa.select(
                 _V.document, _V.state, _C.version.label("newest"), _D.document.label("decided")
@@ -121,7 +163,12 @@ class Candidates:
             .join(CANDIDATE, sa.and_(_C.ws == _V.ws, _C.number == _V.number))
             .outerjoin(
                 DECISION,
-                sa.and_(_D.ws == _V.ws, _D.number == _V.number, _D.version == _V.version),
+                sa.and_(
+                    _D.ws == _V.ws,
+                    _D.number == _V.number,
+                    _D.version == _V.version,
+                    _D.turn == last,
+                ),
             )
             .where(_V.ws == self._ws)
         )
@@ -138,13 +185,47 @@ class Candidates:
         query = self._versions().where(_C.id == id_).order_by(_V.version)
         return [_version(r) for r in self._c.execute(query)]
 
-    def totals(self) -> dict[str, int]:
-        """How many versions and decisions are stored, for verification."""
+    def decisions(self, id_: str, version: int) -> list[Decision]:
+        """Every decision on one version in order: a deferral, then what ended it."""
+        found = self.stored(id_, version)
+        made = found.decisions if found else ()
+        return [Decision.model_validate_json(document) for document, *_ in made]
+
+    def names(self) -> dict[str, Counter[str]]:
+        """How many rows stand under each `ID@N`, of versions and of decisions (verification)."""
         found = {}
         for name, table in (("candidate", CANDIDATE_VERSION), ("decision", DECISION)):
-            query = sa.select(sa.func.count()).select_from(table).where(table.c.ws == self._ws)
-            found[name] = int(self._c.execute(query).scalar_one())
+            t = table.c
+            query = (
+                sa.select(_C.id, t.number, t.version)
+                .select_from(table)
+                .outerjoin(CANDIDATE, sa.and_(_C.ws == t.ws, _C.number == t.number))
+                .where(t.ws == self._ws)
+            )
+            rows = self._c.execute(query)
+            found[name] = Counter(f"{r.id or f'number {r.number}'}@{r.version}" for r in rows)
         return found
+
+    def stored(self, id_: str, version: int) -> StoredVersion | None:
+        """A version and its decision as they stand, for verification."""
+        query = (
+            sa.select(_V.document, _V.digest, _V.created)
+            .join(CANDIDATE, sa.and_(_C.ws == _V.ws, _C.number == _V.number))
+            .where(_V.ws == self._ws, _C.id == id_, _V.version == version)
+        )
+        row = self._c.execute(query).first()
+        if row is None:
+            return None
+        made = (
+            sa.select(_D.document, _D.time, _D.turn, _D.batch)
+            .join(CANDIDATE, sa.and_(_C.ws == _D.ws, _C.number == _D.number))
+            .where(_D.ws == self._ws, _C.id == id_, _D.version == version)
+            .order_by(_D.turn)
+        )
+        decisions = tuple(
+            (bytes(d.document), d.time, d.turn, d.batch) for d in self._c.execute(made)
+        )
+        return StoredVersion(bytes(row.document), row.digest, row.created, decisions)
 
     def last_decisions(self, limit: int) -> list[CandidateVersion]:
         """The versions decided last, newest decision first."""
@@ -152,7 +233,21 @@ class Candidates:
         query = query.order_by(_D.time.desc(), _D.number.desc(), _D.version.desc()).limit(limit)
         return [_version(r) for r in self._c.execute(query)]
 
-    def add(self, record: CandidateVersion, claim: bytes) -> None:
+    def batch(self, name: str) -> list[CandidateVersion]:
+        """The versions decided in one batch."""
+        query = self._versions().where(_D.batch == name).order_by(_D.number, _D.version)
+        return [_version(r) for r in self._c.execute(query)]
+
+    def hold(self) -> None:
+        """Keep other writers of candidates waiting until this transaction ends.
+
+        SQLite has one writer at a time anyway; on PostgreSQL a rule that reads before it writes
+        (newest version, no open operation) would otherwise judge what another is changing.
+        """
+        head = sa.select(LEDGER_HEAD.c.seq).where(LEDGER_HEAD.c.ws == self._ws)
+        self._c.execute(head.with_for_update())
+
+    def add(self, record: CandidateVersion, claim: bytes, lane: int) -> None:
         """Append a version; an earlier open one of the same candidate becomes superseded."""
         number = self._number(record.id)
         values = {
@@ -165,20 +260,26 @@ class Candidates:
             "claim": claim,
             "author": record.author,
             "session": record.sources[0].session if record.sources else "",
+            "method": record.method,
             "hazards": ",".join(h.code for h in record.hazards),
             "changed": self.mark() + 1,
         }
         if number is None:
-            query = sa.select(sa.func.max(_C.number)).where(_C.ws == self._ws)
-            number = int(self._c.execute(query).scalar() or 0) + 1
+            number = next_number(self._c, self._ws, _C.number)
             self._c.execute(
                 sa.insert(CANDIDATE).values(
-                    ws=self._ws, number=number, id=record.id, created=record.created, **values
+                    ws=self._ws,
+                    number=number,
+                    id=record.id,
+                    created=record.created,
+                    place=(lane << _LANE) + number,
+                    **values,
                 )
             )
         else:
             mine = sa.and_(_C.ws == self._ws, _C.number == number)
-            self._c.execute(sa.update(CANDIDATE).where(mine).values(**values))
+            place = (lane << _LANE) + number
+            self._c.execute(sa.update(CANDIDATE).where(mine).values(place=place, **values))
             older = sa.and_(
                 _V.ws == self._ws, _V.number == number, _V.state.in_(("pending", "deferred"))
             )
@@ -206,16 +307,16 @@ class Candidates:
         number = self._number(id_)
         if number is None or not self._move(number, version, ("pending", "deferred"), state):
             return False
-        d = DECISION.c
-        mine = sa.and_(d.ws == self._ws, d.number == number, d.version == version)
-        if self._c.execute(sa.select(d.time).where(mine)).first() is not None:
-            return False
+        mine = (_D.ws == self._ws, _D.number == number, _D.version == version)
+        turn = self._c.execute(sa.select(sa.func.max(_D.turn)).where(*mine)).scalar()
         self._c.execute(
             sa.insert(DECISION).values(
                 ws=self._ws,
                 number=number,
                 version=version,
+                turn=int(turn or 0) + 1,
                 time=decision.time,
+                batch=decision.batch,
                 document=decision.model_dump_json().encode(),
             )
         )
@@ -288,6 +389,8 @@ class Claims:
 def _row(r: sa.Row[tuple[object, ...]]) -> CandidateRow:
     return CandidateRow(
         number=r.number,
+        place=r.place,
+        lane=r.place >> _LANE,
         id=r.id,
         version=r.version,
         state=CandidateState(r.state),
@@ -297,6 +400,7 @@ def _row(r: sa.Row[tuple[object, ...]]) -> CandidateRow:
         author=r.author,
         session=r.session,
         created=r.created,
+        method=r.method,
         hazards=tuple(r.hazards.split(",")) if r.hazards else (),
         conflict=bool(r.other),
         duplicate=bool(r.same),

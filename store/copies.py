@@ -36,12 +36,12 @@ COPIES: dict[tuple[str, str], Role] = {
         },
         "event_body": {Role.CONTENT: "digest text lead raw", Role.COMMITMENT: "salt"},
         "candidate": {
-            Role.PLACE: "state kind scope author session hazards",
+            Role.PLACE: "state kind scope author session method hazards",
             Role.CONTENT: "key statement",
             Role.COMMITMENT: "id claim",
         },
         "candidate_version": {Role.PLACE: "state", Role.CONTENT: "document digest"},
-        "decision": {Role.PERSON: "document"},
+        "decision": {Role.PLACE: "batch", Role.PERSON: "document"},
         "claim": {
             Role.PLACE: "ref scope layer",
             Role.CONTENT: "key statement",

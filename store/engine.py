@@ -41,6 +41,8 @@ class Database:
             self.path: Path | None = Path(parsed.database or "")
             self.writer = _sqlite(parsed, wait, writer=True)
             self.readers = _sqlite(parsed, wait, writer=False)
+        elif parsed.get_backend_name() != "postgresql":
+            raise Unusable("store.unusable", "The store is SQLite or PostgreSQL, nothing else.")
         else:
             self.path = None
             self.writer = _postgresql(parsed, wait, pool=1, read_only=False)
@@ -54,6 +56,15 @@ class Database:
             if self._watch is not None:
                 self._watch.close()
                 self._watch = None
+
+    @contextlib.contextmanager
+    def closed_on_error(self) -> Iterator[None]:
+        """Close all connections when the block ends with an error."""
+        try:
+            yield
+        except BaseException:
+            self.close()
+            raise
 
     @contextlib.contextmanager
     def read(self) -> Iterator[sa.Connection]:
@@ -174,9 +185,13 @@ def _sqlite(url: sa.URL, wait: float, *, writer: bool) -> sa.Engine:
         settings = ["trusted_schema=OFF", "cell_size_check=ON", "foreign_keys=ON"]
         if writer:
             settings += ["journal_mode=WAL", "recursive_triggers=ON", "secure_delete=ON"]
-            settings += ["wal_autocheckpoint=4000", "journal_size_limit=67108864"]
+            settings += [
+                "wal_autocheckpoint=4000",
+                "journal_size_limit=67108864",
+                "cache_size=-32768",
+            ]
         else:
-            settings += ["query_only=ON", "mmap_size=268435456"]
+            settings += ["query_only=ON"]
         for setting in settings:
             connection.execute(f"PRAGMA {setting}")
 
@@ -220,8 +235,8 @@ def translated() -> Iterator[None]:
 def _unusable(text: str) -> Unusable:
     low = text.lower()
     first = re.split(r"[\n]", text.strip())[0][:200]
-    if "full" in low or "no space" in low:
+    if "disk is full" in low or "no space left" in low:
         return Unusable("store.full")
-    if "locked" in low or "lock timeout" in low or "lock_timeout" in low:
+    if "is locked" in low or "lock timeout" in low or "deadlock detected" in low:
         return Unusable("store.busy")
     return Unusable("store.unusable", f"The store answered: {first}")

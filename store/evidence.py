@@ -1,36 +1,32 @@
-"""Source files and events: bulk appends, windows by key, the bytes behind a span (spec 1)."""
+"""Source files and the bulk appends of their events (spec 1.3)."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Sequence
 
 import sqlalchemy as sa
 
 from schemas.common import Page
-from schemas.evidence import Author, Event, EventKind, SourceFile
-from schemas.storage import NewEvent, StoredFile, StoredLeaf
-from store.keys import cursor_of, hex_range, parse_cursor
+from schemas.evidence import SourceFile
+from schemas.storage import NewEvent, StoredFile
+from store.events import Events, notes_of
+from store.keys import cursor_of, hold, next_number, parse_cursor
 from store.tables import EVENT, EVENT_BODY, LABEL, SESSION_FILE, SOURCE_FILE, SOURCE_PATH
 
-_LIST_TEXT = 4_096
 EMPTY = "sha256:e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
 """Digest of no bytes: a file that is registered but not yet read."""
-_F, _E, _B = SOURCE_FILE.c, EVENT.c, EVENT_BODY.c
-_SESSION = LABEL.alias("session_label")
-_SCOPE = LABEL.alias("scope_label")
+_F = SOURCE_FILE.c
 
 
-class Evidence:
+class Evidence(Events):
     """Evidence of one workspace on one connection."""
-
-    def __init__(self, connection: sa.Connection, ws: int) -> None:
-        self._c = connection
-        self._ws = ws
 
     # files
 
-    def file_by_path(self, path: str) -> StoredFile | None:
-        """The file last met under `path`."""
+    def file_by_path(self, path: str, *, lock: bool = False) -> StoredFile | None:
+        """The file last met under `path`; with `lock` no one else enters a file until commit."""
+        if lock:
+            hold(self._c, self._ws, "source_file")
         p = SOURCE_PATH.c
         numbers = sa.select(p.file).where(p.ws == self._ws, p.path == path)
         return self._file(_F.file.in_(numbers))
@@ -68,7 +64,7 @@ class Evidence:
                 size=r.size,
                 events=r.events,
                 revision=r.revision,
-                notes=_notes(r.notes),
+                notes=notes_of(r.notes),
             )
             for r in rows[: page.limit]
         ]
@@ -78,7 +74,7 @@ class Evidence:
         self, id_: str, path: str, format_: str, head: str, revision: int, time: int
     ) -> StoredFile:
         """Register a new, empty file under its first path."""
-        number = self._next(SOURCE_FILE, _F.file)
+        number = next_number(self._c, self._ws, _F.file)
         file = StoredFile(number, id_, path, format_, head, EMPTY, 0, 0, 0, revision, b"", "")
         self._c.execute(
             sa.insert(SOURCE_FILE).values(
@@ -103,6 +99,7 @@ class Evidence:
 
     def add_path(self, file: StoredFile, path: str) -> None:
         """Let `path` mean `file` from now on."""
+        hold(self._c, self._ws, "source_file")
         p = SOURCE_PATH.c
         mine = sa.and_(p.ws == self._ws, p.path == path)
         self._c.execute(sa.delete(SOURCE_PATH).where(mine))
@@ -135,9 +132,9 @@ class Evidence:
 
     def append(self, file: StoredFile, events: Sequence[NewEvent]) -> None:
         """Insert one batch of events of `file`."""
-        sessions = self._labels({e.session for e in events})
-        scopes = self._labels({e.scope for e in events if e.scope is not None})
-        self._session_files(file, sessions.values())
+        names = {e.session for e in events}
+        labels = self._labels(names | {e.scope for e in events if e.scope is not None})
+        self._session_files(file, {labels[name] for name in names})
         ws, number = self._ws, file.number
         self._bulk(
             EVENT,
@@ -150,11 +147,11 @@ class Evidence:
                     e.part,
                     e.kind,
                     e.author,
-                    sessions[e.session],
+                    labels[e.session],
                     e.time,
                     e.native_id,
                     e.parent,
-                    None if e.scope is None else scopes[e.scope],
+                    None if e.scope is None else labels[e.scope],
                     e.line,
                     e.byte_start,
                     e.byte_length,
@@ -172,6 +169,8 @@ class Evidence:
 
     def _bulk(self, table: sa.Table, rows: list[tuple[object, ...]]) -> None:
         """One prepared statement over tuples in column order; the driver runs the loop."""
+        if not rows:
+            return
         mark = "?" if self._c.dialect.name == "sqlite" else "%s"
         columns = ", ".join(c.name for c in table.columns)
         marks = ", ".join([mark] * len(table.columns))
@@ -179,311 +178,32 @@ class Evidence:
         self._c.exec_driver_sql(statement, rows)
 
     def _labels(self, texts: set[str]) -> dict[str, int]:
+        """Numbers of these texts, given to those that are new."""
         if not texts:
             return {}
-        t = LABEL.c
-        found = {
-            r.text: r.label
-            for r in self._c.execute(
-                sa.select(t.text, t.label).where(t.ws == self._ws, t.text.in_(sorted(texts)))
-            )
-        }
-        for text in sorted(texts - found.keys()):
-            found[text] = self._next(LABEL, t.label)
-            self._c.execute(sa.insert(LABEL).values(ws=self._ws, label=found[text], text=text))
+        found = self._known_labels(texts)
+        if texts - found.keys():
+            # Others wait for the numbers until this commits: few statements, whatever the count.
+            hold(self._c, self._ws, "label")
+            found |= self._known_labels(texts - found.keys())
+        if new := sorted(texts - found.keys()):
+            first = next_number(self._c, self._ws, LABEL.c.label)
+            self._bulk(LABEL, [(self._ws, first + n, text) for n, text in enumerate(new)])
+            found.update((text, first + n) for n, text in enumerate(new))
         return found
 
-    def _session_files(self, file: StoredFile, sessions: Iterable[int]) -> None:
+    def _known_labels(self, texts: set[str]) -> dict[str, int]:
+        t = LABEL.c
+        query = sa.select(t.text, t.label).where(t.ws == self._ws, t.text.in_(sorted(texts)))
+        return {r.text: r.label for r in self._c.execute(query)}
+
+    def _session_files(self, file: StoredFile, sessions: set[int]) -> None:
         t = SESSION_FILE.c
-        known = set(
-            self._c.execute(
-                sa.select(t.session).where(t.ws == self._ws, t.file == file.number)
-            ).scalars()
+        query = sa.select(t.session).where(
+            t.ws == self._ws, t.file == file.number, t.session.in_(sorted(sessions))
         )
-        for session in set(sessions) - known:
-            self._c.execute(
-                sa.insert(SESSION_FILE).values(ws=self._ws, session=session, file=file.number)
-            )
-
-    def _next(self, table: sa.Table, column: sa.Column[int]) -> int:
-        query = sa.select(sa.func.max(column)).where(table.c.ws == self._ws)
-        return int(self._c.execute(query).scalar() or 0) + 1
-
-    def events_before(self, file: StoredFile, offset: int) -> int:
-        """How many events of a file begin before a byte offset."""
-        query = sa.select(sa.func.count()).where(
-            _E.ws == self._ws, _E.file == file.number, _E.byte_start < offset
-        )
-        return int(self._c.execute(query).scalar_one())
-
-    def native_ids(self, file: StoredFile) -> set[str]:
-        """Native ids already read from a file."""
-        query = sa.select(_E.native_id).where(
-            _E.ws == self._ws, _E.file == file.number, _E.native_id.is_not(None)
-        )
-        return {str(n) for n in self._c.execute(query).scalars()}
-
-    def twins(self, keys: Sequence[int]) -> dict[int, str]:
-        """For twin keys already stored: the id of the first event that has each."""
-        rows = self._c.execute(
-            sa.select(_E.twin, _E.id)
-            .where(_E.ws == self._ws, _E.twin.in_(list(keys)))
-            .order_by(_E.file.desc(), _E.ordinal.desc())
-        )
-        return {r.twin: "ev_" + bytes(r.id).hex() for r in rows}
-
-    def _query(self, *, whole: bool) -> sa.Select[tuple[object, ...]]:
-        text = _B.text if whole else sa.func.substr(_B.text, 1, _LIST_TEXT).label("text")
-        return (
-            sa.select(
-                EVENT,
-                text,
-                sa.func.length(_B.text).label("size"),
-                _B.digest,
-                _F.id.label("file_id"),
-                _SESSION.c.text.label("session_name"),
-                _SCOPE.c.text.label("scope_name"),
-            )
-            .join(SOURCE_FILE, sa.and_(_F.ws == _E.ws, _F.file == _E.file))
-            .join(_SESSION, sa.and_(_SESSION.c.ws == _E.ws, _SESSION.c.label == _E.session))
-            .outerjoin(_SCOPE, sa.and_(_SCOPE.c.ws == _E.ws, _SCOPE.c.label == _E.scope))
-            .outerjoin(
-                EVENT_BODY,
-                sa.and_(_B.ws == _E.ws, _B.file == _E.file, _B.ordinal == _E.ordinal),
-            )
-            .where(_E.ws == self._ws)
-        )
-
-    def events(
-        self,
-        page: Page,
-        *,
-        session: str | None = None,
-        kind: str | None = None,
-        author: str | None = None,
-    ) -> tuple[list[Event], str | None]:
-        """Events in file order; texts longer than 4 KiB are cut and marked `truncated`."""
-        file, ordinal = parse_cursor(page.after, 2, -1)
-        query = self._query(whole=False).where(
-            sa.or_(_E.file > file, sa.and_(_E.file == file, _E.ordinal > ordinal))
-        )
-        if session is not None:
-            t, label = SESSION_FILE.c, self._label(session)
-            files = sa.select(t.file).where(t.ws == self._ws, t.session == label)
-            query = query.where(_E.session == label, _E.file.in_(files))
-        if kind is not None:
-            query = query.where(_E.kind == kind)
-        if author is not None:
-            query = query.where(_E.author == author)
-        rows = self._c.execute(query.order_by(_E.file, _E.ordinal).limit(page.limit + 1)).all()
-        last = rows[page.limit - 1] if len(rows) > page.limit else None
-        after = None if last is None else cursor_of(last.file, last.ordinal)
-        return [self._event(r) for r in rows[: page.limit]], after
-
-    def _label(self, text: str) -> int:
-        t = LABEL.c
-        query = sa.select(t.label).where(t.ws == self._ws, t.text == text)
-        return int(self._c.execute(query).scalar() or -1)
-
-    def _event(self, r: sa.Row[tuple[object, ...]]) -> Event:
-        data = bytes(r.text) if r.text is not None else b""
-        cut = r.size is not None and r.size > len(data)
-        notes = _notes(r.notes)
-        same = next((n.removeprefix("same:") for n in notes if n.startswith("same:")), None)
-        return Event(
-            id="ev_" + bytes(r.id).hex(),
-            file=r.file_id,
-            session=r.session_name,
-            ordinal=r.ordinal,
-            kind=EventKind(r.kind),
-            author=Author(r.author),
-            time=r.time,
-            text=data.decode("utf-8", "ignore" if cut else "replace"),
-            truncated=cut,
-            digest=None if r.digest is None else "sha256:" + bytes(r.digest).hex(),
-            native_id=r.native_id,
-            parent=r.parent,
-            scope=r.scope_name,
-            line=r.line,
-            byte_start=r.byte_start,
-            byte_length=r.byte_length,
-            part=r.part,
-            notes=tuple(n for n in notes if not n.startswith("same:")),
-            same_as=same,
-        )
-
-    def event(self, id_: str) -> Event | None:
-        """One event with its whole text."""
-        where = _E.id == bytes.fromhex(id_.removeprefix("ev_"))
-        row = self._c.execute(self._query(whole=True).where(where)).first()
-        return None if row is None else self._event(row)
-
-    def find_events(self, prefix: str, limit: int) -> list[str]:
-        """Ids that begin with `prefix`, at most `limit`."""
-        low, high = hex_range(prefix.removeprefix("ev_"))
-        rows = self._c.execute(
-            sa.select(_E.id)
-            .where(_E.ws == self._ws, _E.id >= low, _E.id <= high)
-            .order_by(_E.id)
-            .limit(limit)
-        ).scalars()
-        return ["ev_" + bytes(r).hex() for r in rows]
-
-    def find_sessions(self, prefix: str, limit: int) -> list[str]:
-        """Session names that begin with `prefix`."""
-        t = LABEL.c
-        sessions = sa.select(SESSION_FILE.c.session).where(SESSION_FILE.c.ws == self._ws)
-        query = sa.select(t.text).where(
-            t.ws == self._ws,
-            t.label.in_(sessions),
-            t.text >= prefix,
-            t.text < prefix + "\U0010ffff",
-        )
-        return list(self._c.execute(query.order_by(t.text).limit(limit)).scalars())
-
-    def event_at(self, session: str, line: int) -> Event | None:
-        """The first event of a line of a session's file."""
-        t, label = SESSION_FILE.c, self._label(session)
-        files = sa.select(t.file).where(t.ws == self._ws, t.session == label)
-        row = self._c.execute(
-            self._query(whole=True)
-            .where(_E.file.in_(files), _E.session == label, _E.line == line)
-            .order_by(_E.file, _E.ordinal)
-            .limit(1)
-        ).first()
-        return None if row is None else self._event(row)
-
-    def around(self, id_: str, before: int, after: int) -> list[Event]:
-        """An event in its surroundings: its file's neighbours, texts cut as in lists."""
-        where = _E.id == bytes.fromhex(id_.removeprefix("ev_"))
-        place = self._c.execute(
-            sa.select(_E.file, _E.ordinal).where(_E.ws == self._ws, where)
-        ).first()
-        if place is None:
-            return []
-        rows = self._c.execute(
-            self._query(whole=False)
-            .where(
-                _E.file == place.file,
-                _E.ordinal >= place.ordinal - before,
-                _E.ordinal <= place.ordinal + after,
-            )
-            .order_by(_E.ordinal)
-        )
-        return [self._event(r) for r in rows]
-
-    def raw(self, id_: str) -> bytes | None:
-        """The exact bytes of the record an event was read from."""
-        where = _E.id == bytes.fromhex(id_.removeprefix("ev_"))
-        place = self._c.execute(
-            sa.select(_E.file, _E.ordinal, _E.part).where(_E.ws == self._ws, where)
-        ).first()
-        if place is None:
-            return None
-        found = self._c.execute(
-            sa.select(_B.raw).where(
-                _B.ws == self._ws,
-                _B.file == place.file,
-                _B.ordinal == place.ordinal - place.part,
-            )
-        ).scalar()
-        return None if found is None else bytes(found)
-
-    def messages(
-        self, *, after: tuple[int, int], authors: Sequence[str], file: int | None, limit: int
-    ) -> list[tuple[tuple[int, int], Event]]:
-        """First-hand messages by `authors` past a place, with their whole texts."""
-        place = sa.or_(_E.file > after[0], sa.and_(_E.file == after[0], _E.ordinal > after[1]))
-        query = self._query(whole=True).where(
-            place, _E.kind == EventKind.MESSAGE.value, _E.author.in_(list(authors))
-        )
-        if file is not None:
-            query = query.where(_E.file == file)
-        rows = self._c.execute(query.order_by(_E.file, _E.ordinal).limit(limit))
-        return [((r.file, r.ordinal), self._event(r)) for r in rows]
-
-    def counts(self) -> dict[str, int]:
-        """Totals: files, events, bytes."""
-        query = sa.select(
-            sa.func.count(), sa.func.coalesce(sa.func.sum(_F.events), 0),
-            sa.func.coalesce(sa.func.sum(_F.size), 0),
-        ).where(_F.ws == self._ws)  # fmt: skip
-        files, events, size = self._c.execute(query).one()
-        return {"files": int(files), "events": int(events), "bytes": int(size)}
-
-    def rebuild(self, file: str) -> Iterator[bytes]:
-        """The committed bytes of a file, piece by piece, from its records alone."""
-        stored = self.file_by_id(file)
-        if stored is None:
-            return
-        after = -1
-        while True:
-            rows = self._c.execute(
-                sa.select(_B.ordinal, _B.lead, _B.raw)
-                .where(_B.ws == self._ws, _B.file == stored.number, _B.ordinal > after)
-                .order_by(_B.ordinal)
-                .limit(200)
-            ).all()
-            for row in rows:
-                if row.raw is not None:
-                    yield b"\n" if row.lead is None else bytes(row.lead)
-                    yield bytes(row.raw)
-                after = row.ordinal
-            if not rows:
-                break
-        yield stored.tail
-
-    # verification
-
-    def extent(self) -> dict[str, int]:
-        """File id -> number of stored events, counted from the rows themselves."""
-        rows = self._c.execute(
-            sa.select(_F.id, sa.func.count(_E.ordinal))
-            .outerjoin(EVENT, sa.and_(_E.ws == _F.ws, _E.file == _F.file))
-            .where(_F.ws == self._ws)
-            .group_by(_F.id)
-        )
-        return {row[0]: int(row[1]) for row in rows}
-
-    def leaves(self, file: str, first: int, last: int) -> list[StoredLeaf]:
-        """Events `first..last` of a file with everything their commitments cover."""
-        stored = self.file_by_id(file)
-        if stored is None:
-            return []
-        query = (
-            self._query(whole=True)
-            .add_columns(_B.salt, _B.lead, _B.raw)
-            .where(_E.file == stored.number, _E.ordinal >= first, _E.ordinal <= last)
-            .order_by(_E.ordinal)
-        )
-        return [_leaf(r) for r in self._c.execute(query)]
-
-
-def _leaf(r: sa.Row[tuple[object, ...]]) -> StoredLeaf:
-    event = NewEvent(
-        id=bytes(r.id),
-        ordinal=r.ordinal,
-        part=r.part,
-        kind=r.kind,
-        author=r.author,
-        session=r.session_name,
-        time=r.time,
-        native_id=r.native_id,
-        parent=r.parent,
-        scope=r.scope_name,
-        line=r.line,
-        byte_start=r.byte_start,
-        byte_length=r.byte_length,
-        notes=r.notes,
-        twin=r.twin,
-        text=bytes(r.text or b""),
-        lead=None if r.lead is None else bytes(r.lead),
-        raw=None if r.raw is None else bytes(r.raw),
-        digest=bytes(r.digest or b""),
-        salt=bytes(r.salt or b""),
-        commitment=bytes(r.commitment),
-    )
-    return StoredLeaf(event, r.salt is not None)
+        new = sessions - set(self._c.execute(query).scalars())
+        self._bulk(SESSION_FILE, [(self._ws, session, file.number) for session in sorted(new)])
 
 
 def _stored(row: sa.Row[tuple[object, ...]]) -> StoredFile:
@@ -501,7 +221,3 @@ def _stored(row: sa.Row[tuple[object, ...]]) -> StoredFile:
         tail=bytes(row.tail),
         notes=row.notes,
     )
-
-
-def _notes(text: str) -> tuple[str, ...]:
-    return tuple(text.split("\n")) if text else ()

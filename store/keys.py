@@ -2,7 +2,28 @@
 
 from __future__ import annotations
 
+import sqlalchemy as sa
+
 from schemas.errors import NotFound
+
+_LOCKS = {"workspace": 1, "writes": 2, "source_file": 3, "label": 4, "candidate": 5}
+
+
+def hold(connection: sa.Connection, ws: int, what: str) -> None:
+    """Let one transaction at a time do `what` in a workspace, until it commits.
+
+    SQLite has one writer anyway. On PostgreSQL "the greatest number plus one" is a race without it.
+    """
+    if connection.dialect.name == "postgresql":
+        key = sa.func.pg_advisory_xact_lock(_LOCKS[what], ws)
+        connection.execute(sa.select(sa.cast(key, sa.Text)))
+
+
+def next_number(connection: sa.Connection, ws: int, column: sa.Column[int]) -> int:
+    """The next number of a numbered table, held until the commit."""
+    hold(connection, ws, column.table.name)
+    query = sa.select(sa.func.max(column)).where(column.table.c.ws == ws)
+    return int(connection.execute(query).scalar() or 0) + 1
 
 
 def cursor_of(*parts: int) -> str:

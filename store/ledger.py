@@ -42,25 +42,23 @@ class Ledger:
         h = LEDGER_HEAD.c
         query = sa.select(h.seq, h.digest).where(h.ws == self._ws)
         row = self._c.execute(query.with_for_update() if lock else query).first()
-        return (
-            LedgerHead(seq=row.seq, digest=_text(row.digest))
-            if row
-            else LedgerHead(seq=0, digest=_text(ZERO))
-        )
+        # Rows are given as they stand: an altered one is for verification to name.
+        seq, digest = (row.seq, row.digest) if row else (0, ZERO)
+        return LedgerHead.model_construct(seq=seq, digest=_text(digest))
 
     def entries(self, after: int, limit: int) -> list[LedgerEntry]:
-        """Entries past `after`, in order."""
+        """Entries past `after`, in order, as they stand in the store."""
         t = LEDGER.c
         rows = self._c.execute(
             sa.select(LEDGER).where(t.ws == self._ws, t.seq > after).order_by(t.seq).limit(limit)
         )
         return [
-            LedgerEntry(
+            LedgerEntry.model_construct(
                 seq=r.seq,
                 kind=r.kind,
                 time=r.time,
                 subject=r.subject,
-                count=r.count,
+                count=r._mapping["count"],
                 root=_text(r.root),
                 previous=_text(r.previous),
                 digest=_text(r.digest),

@@ -8,7 +8,7 @@ import sqlalchemy as sa
 
 from schemas.common import Actor, Page
 from schemas.operations import Envelope, OperationRow, OperationState, Receipt
-from schemas.storage import OutboxTarget, StoredOperation
+from schemas.storage import OutboxTarget, StoredOperation, StoredReceipt
 from store.keys import cursor_of, parse_cursor, text_range
 from store.tables import DIVERGENCE, OPERATION, OUTBOX, RECEIPT
 
@@ -119,6 +119,14 @@ class Operations:
         more = len(rows) > page.limit
         return items, cursor_of(rows[page.limit - 1].seq) if more else None
 
+    def stored_receipts(self) -> dict[int, StoredReceipt]:
+        """Receipts by ledger position as they stand, for verification."""
+        query = sa.select(RECEIPT).where(_R.ws == self._ws).order_by(_R.seq)
+        return {
+            r.seq: StoredReceipt(r.id, r.operation, r.consumer, bytes(r.document))
+            for r in self._c.execute(query)
+        }
+
     def receipt_count(self) -> int:
         """How many receipts there are."""
         query = sa.select(sa.func.count()).select_from(RECEIPT).where(_R.ws == self._ws)
@@ -127,8 +135,16 @@ class Operations:
     # writes
 
     def save_preview(self, operation: StoredOperation) -> None:
-        """Store a preview; one that stands already is left as it is."""
+        """Store a preview; one that stands already is left as it is.
+
+        One that diverged or was cancelled stands for confirm again: everything it is bound to
+        is as it was, and a person has asked for it anew.
+        """
         if self.operation(operation.operation_id) is not None:
+            ended = (OperationState.DIVERGED.value, OperationState.CANCELLED.value)
+            mine = (_O.ws == self._ws, _O.id == operation.operation_id, _O.state.in_(ended))
+            again = {"state": OperationState.PREVIEWED.value, "error": None}
+            self._c.execute(sa.update(OPERATION).where(*mine).values(**again))
             return
         self._c.execute(
             sa.insert(OPERATION).values(

@@ -163,7 +163,9 @@ class CandidateRowTable(SQLModel, table=True):
     claim: bytes = _bytes()
     author: str = _text()
     session: str = _text()
+    method: str = _text()
     hazards: str = _text()
+    place: int = _int()
     created: int = _int()
     changed: int = _int()
 
@@ -188,7 +190,9 @@ class DecisionRow(SQLModel, table=True):
     ws: int = _int(primary_key=True)
     number: int = _int(primary_key=True)
     version: int = _int(primary_key=True)
+    turn: int = _int(primary_key=True)
     time: int = _int()
+    batch: str | None = _text(nullable=True)
     document: bytes = _bytes()
 
 

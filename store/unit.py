@@ -12,6 +12,7 @@ from schemas.errors import Unusable
 from store.candidates import Candidates, Claims
 from store.engine import Database
 from store.evidence import Evidence
+from store.keys import hold
 from store.ledger import ZERO, Ledger
 from store.migrations import HEAD, triggers
 from store.operations import Operations
@@ -84,6 +85,9 @@ class SqlStore:
     def write(self, *, durable: bool = True) -> Iterator[Unit]:
         """One transaction over every column; rolls back on any error."""
         with self._db.write(durable=durable) as connection:
+            if durable:
+                # Reviewers and extractors look before they write; importers hold only numbers.
+                hold(connection, self._ws, "writes")
             yield Unit(connection, self._ws)
 
     def change_mark(self) -> int:
@@ -97,11 +101,10 @@ class SqlStore:
             if self._db.sqlite:
                 answers = connection.exec_driver_sql("PRAGMA integrity_check").scalars()
                 faults = [a for a in answers if a != "ok"]
-                query = "SELECT name FROM sqlite_master WHERE type = 'trigger'"
-            else:
-                query = "SELECT tgname FROM pg_trigger WHERE NOT tgisinternal AND tgenabled <> 'D'"
-            there = set(connection.exec_driver_sql(query).scalars())
-        return faults + [f"trigger {n} is missing" for n in triggers.names() if n not in there]
+            wanted, found = triggers.expected(connection), triggers.found(connection)
+        faults += [f"trigger {n} is missing" for n in wanted if n not in found]
+        altered = [n for n in wanted if n in found and found[n] != wanted[n]]
+        return faults + [f"trigger {n} was altered" for n in altered]
 
     def describe(self) -> Mapping[str, str]:
         """What kind of store this is."""
@@ -119,8 +122,9 @@ def open_store(url: str, workspace_id: str, *, wait: float) -> SqlStore:
     Raises Unusable `workspace.foreign-store` when it holds only others.
     """
     database = Database(url, wait=wait)
-    database.prepare()
-    return SqlStore(database, workspace_id)
+    with database.closed_on_error():
+        database.prepare()
+        return SqlStore(database, workspace_id)
 
 
 def create_workspace(
@@ -131,9 +135,16 @@ def create_workspace(
     Raises Unusable `workspace.foreign-store` for a SQLite file that holds another workspace.
     """
     database = Database(url, wait=wait)
+    with database.closed_on_error():
+        _enter(database, workspace_id, secret, time)
+        return SqlStore(database, workspace_id)
+
+
+def _enter(database: Database, workspace_id: str, secret: bytes, time: int) -> None:
     database.prepare()
     w = WORKSPACE.c
     with database.write(durable=True) as connection:
+        hold(connection, 0, "workspace")
         known = {r.id: r.ws for r in connection.execute(sa.select(w.id, w.ws))}
         if workspace_id not in known:
             if known and database.sqlite:
@@ -143,4 +154,3 @@ def create_workspace(
                 sa.insert(WORKSPACE).values(ws=ws, id=workspace_id, secret=secret, created=time)
             )
             connection.execute(sa.insert(LEDGER_HEAD).values(ws=ws, seq=0, digest=ZERO))
-    return SqlStore(database, workspace_id)

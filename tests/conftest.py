@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import io
 import itertools
 import json
 import subprocess
@@ -143,3 +145,33 @@ def cli(workspace: Path, monkeypatch: pytest.MonkeyPatch) -> Cli:
     workspace.mkdir(parents=True, exist_ok=True)
     monkeypatch.setenv("MEMDESK_REVIEWER", REVIEWER)
     return Cli(workspace)
+
+
+class Command:
+    """The command line in this process: what the console script runs, without starting Python."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+
+    def run(self, *args: str) -> tuple[int, str, str]:
+        """Exit status, stdout and stderr of `memdesk --workspace ROOT ARGS`."""
+        from core.commands.entry import main
+
+        out, err = io.StringIO(), io.StringIO()
+        with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+            status = main(lambda *_: 99, ["--workspace", str(self.root), *args])
+        return status, out.getvalue(), err.getvalue()
+
+    def json(self, *args: str, status: int = 0) -> Any:
+        """Run with `--json` and answer the one document on stdout, or on stderr for an error."""
+        done, out, err = self.run("--json", *args)
+        assert done == status, (done, out, err)
+        return json.loads(out or err)
+
+
+@pytest.fixture
+def command(workspace: Path, monkeypatch: pytest.MonkeyPatch) -> Command:
+    """The command line in this process, on a folder that exists and is not yet a workspace."""
+    workspace.mkdir(parents=True, exist_ok=True)
+    monkeypatch.setenv("MEMDESK_REVIEWER", REVIEWER)
+    return Command(workspace)

@@ -131,7 +131,7 @@ class Client:
             return view.candidates.window(wanted, 0, PAGE)
 
     def result(self, wanted: CandidateFilter, near: Sequence[int]) -> Result:
-        """A list's shape, its first page and the pages around the numbers in `near`."""
+        """A list's shape, its first page and the pages around the places in `near`."""
         with self.desk.store.read() as view:
             anchors, total = view.candidates.anchors(wanted, PAGE)
             places = {0, *(max(0, bisect_right(anchors, n) - 1) for n in near)}
@@ -155,8 +155,8 @@ class Client:
     def moved(self, rows: Sequence[CandidateRow]) -> list[CandidateRow]:
         """Those of some rows that are others now, as they are now."""
         with self.desk.store.read() as view:
-            found = [(r, view.candidates.row(r.id)) for r in rows]
-        return [now for then, now in found if now is not None and now != then]
+            now = {r.number: r for r in view.candidates.rows_of([r.number for r in rows])}
+        return [now[r.number] for r in rows if now.get(r.number, r) != r]
 
     def detail(self, id_: str, version: int) -> Detail:
         """Everything about one version."""
@@ -177,8 +177,8 @@ class Client:
         ref = CandidateRef(id_, version)
         return review.decide(self.desk, ref, verdict, reason=reason, acknowledged=acknowledged)
 
-    def undo(self) -> CandidateVersion:
-        """Reopen the version this reviewer decided last."""
+    def undo(self) -> list[CandidateVersion]:
+        """Reopen what this reviewer decided last, one version or a batch."""
         return review.undo_last(self.desk)
 
     def edit(self, id_: str, version: int, text: str) -> CandidateVersion:

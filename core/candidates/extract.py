@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from core import claims
+from core import claims, screening
 from core.candidates.propose import Proposal, add
 from core.evidence.lookup import source_of
 from core.identity import Span
@@ -22,6 +22,7 @@ from schemas.evidence import Author, Event
 _BATCH = 200
 _PASTED_LINES = 60
 _MIN, _MAX = 8, 400
+_TASK_MIN, _TASK_MAX = 8, 160
 
 _K = CandidateKind
 _LABELS: dict[str, CandidateKind] = {
@@ -74,12 +75,42 @@ _PREFERS = re.compile(
     r"(?:prefer|don'?t (?:want|like) (?:you to|it when)|want you to (?:always|never))\s",
     re.I,
 )
+_CORRECTS = re.compile(
+    r"(?:no|nope|wrong|actually|correction|that'?s (?:wrong|not right))\b[^:\n]{0,60}?[:,]\s+"
+    r"(?=(?:the|our|we|it|all|every|refunds?|\w+s)\b)",
+    re.I,
+)
+_STATES_SOMETHING = re.compile(
+    r"\b(?:is|are|was|were|must|needs?|should|has|have|uses?|runs?|goes|go|live|lives|costs?|"
+    r"takes?|means?|closes?|starts?|ends?|expires?|requires?)\b",
+    re.I,
+)
+_TASK = re.compile(
+    r"(?:(?:ok|okay|yes|no|and|also|now|then|so|great|good|perfect|thanks|hey|please|just)[,:]?\s+)*"
+    r"(?:(?:can|could|would) you (?:please )?|please |let'?s |i(?:'d| would) like (?:you )?to |"
+    r"i want (?:you )?to )?"
+    r"(?:add|align|apply|build|bump|change|check|clean|commit|convert|copy|create|debug|delete|"
+    r"deploy|do|drop|explain|extract|fix|format|generate|give|implement|improve|include|install|"
+    r"investigate|list|look|make|merge|migrate|move|open|optimi[sz]e|push|put|read|refactor|release|"
+    r"remove|rename|replace|rerun|reset|restart|revert|review|rewrite|roll|run|search|send|set|show|"
+    r"simplify|split|start|stop|summari[sz]e|switch|tell|test|try|undo|update|upgrade|use|verify|"
+    r"watch|write)\b",
+    re.I,
+)
+_RESTATES = re.compile(
+    r"(?:noted|understood|got it|agreed|remember(?:ed)?|i(?:'ll| will) (?:remember|keep in mind)|"
+    r"(?:the )?user (?:prefers|wants|asked|likes)|from now on|going forward|always|never|"
+    r"we (?:decided|agreed)|decision)\b[:,.]?\s+(?:that\s+)?",
+    re.I,
+)
 _TASKISH = re.compile(
     r"\b(?:this time|for now|right now|just this|here only|in this (?:pr|commit|branch|file|case|session)|"
     r"now (?:please|run|fix|do)|today only|for this (?:task|one|session))\b",
     re.I,
 )
-_SENTENCE_END = re.compile(r"(?<=[.!?])[\"'”’)]?\s+(?=[A-Z\"“`(\[]|[^\W\d_])")
+_SENTENCE_END = re.compile(
+    r"(?<=[.!?])(?<![ .(][A-Z]\.)(?<!e\.g\.)(?<!i\.e\.)(?<!vs\.)[\"'”’)]?\s+(?=[A-Z\"“`(\[]|[^\W\d_])"
+)
 _LIST_MARK = re.compile(r"^\s*(?:[-*+•]|\d{1,3}[.)])\s+(?:\[[ xX]\]\s+)?")
 _FENCE = re.compile(r"^\s{0,3}(`{3,}|~{3,})")
 _HEADING = re.compile(r"^#{1,6}\s+(?P<title>.+?)\s*#*\s*$")
@@ -118,9 +149,13 @@ def _sentence(text: str, start: int, end: int, owner: bool) -> Iterator[Found]:
         kind = _LABELS[label["label"].lower()]
         yield from _kept(text, start + label.end(), end, kind, "label")
         return
-    if not owner or words.rstrip().endswith("?") or _TASKISH.search(words):
+    if words.rstrip().endswith("?"):
         return
-    if asked := _REMEMBER.match(words):
+    if not owner:
+        return
+    if _TASKISH.search(words):
+        yield from _task(text, start, end)
+    elif asked := _REMEMBER.match(words):
         rest = start + asked.end()
         yield from _kept(text, rest, end, _kind_of(text[rest:end]), "explicit-request")
     elif _STANDING.match(words):
@@ -129,6 +164,39 @@ def _sentence(text: str, start: int, end: int, owner: bool) -> Iterator[Found]:
         yield from _kept(text, start, end, _K.DECISION, "decision")
     elif _PREFERS.match(words):
         yield from _kept(text, start, end, _K.PREFERENCE, "preference")
+    elif (wrong := _CORRECTS.match(words)) and _STATES_SOMETHING.search(words, wrong.end()):
+        clause = _clause(text, start + wrong.end(), end)
+        yield from _kept(text, start + wrong.end(), clause, _kind_of(words), "correction")
+    else:
+        yield from _task(text, start, end)
+
+
+def _clause(text: str, start: int, end: int) -> int:
+    """Where the corrected statement itself ends: at a comma that opens another thought."""
+    comma = re.search(r",\s|;\s", text[start:end])
+    return start + comma.start() if comma and comma.start() > _MIN else end
+
+
+def _task(text: str, start: int, end: int) -> Iterator[Found]:
+    """A one-off request: kept and counted, folded in the queue (spec 4.8)."""
+    words = text[start:end]
+    if _TASK.match(words) and _TASK_MIN <= len(words.strip()) <= _TASK_MAX and "\n" not in words:
+        yield Found(start, end - (len(words) - len(words.rstrip())), _K.GOAL, "one-off")
+
+
+def restated(text: str) -> Iterator[Found]:
+    """What an agent repeats as if it were settled; its own words prove nothing."""
+    for start, line, _listed in _prose_lines(text):
+        for a, b in _sentences(line):
+            words = line[a:b]
+            if words.rstrip().endswith("?") or _HEADING.match(words):
+                continue
+            if said := _RESTATES.match(words):
+                bare = (
+                    said[0].lower().startswith(("noted", "understood", "got", "agreed", "rem", "i"))
+                )
+                from_ = start + a + (said.end() if bare else 0)
+                yield from _kept(text, from_, start + b, _kind_of(words), "restated")
 
 
 def _kept(text: str, start: int, end: int, kind: CandidateKind, method: str) -> Iterator[Found]:
@@ -168,7 +236,10 @@ def _prose_lines(text: str) -> Iterator[tuple[int, str, bool]]:
         start, at = at, at + len(line) + 1
         i += 1
         if mark := _FENCE.match(line):
-            fence = mark[1][:3] if fence is None else None if mark[1].startswith(fence) else fence
+            if fence is None:
+                fence = mark[1]
+            elif mark[1].startswith(fence) and not line[mark.end() :].strip():
+                fence = None  # as long as the one that opened it, and alone on its line
             continue
         plain = line.strip()
         if fence is not None or not plain or plain.startswith((">", "|", "<")):
@@ -215,7 +286,8 @@ def proposals(event: Event) -> Iterator[Proposal]:
     if owner and _pasted(event.text):
         return
     taken: set[str] = set()
-    for found in find(event.text, owner=owner):
+    agent = event.author is Author.AGENT
+    for found in restated(event.text) if agent else find(event.text, owner=owner):
         words = event.text[found.start : found.end]
         statement = " ".join(_EMPHASIS.sub("", words).split())
         name = claims.normalised(statement)
@@ -225,9 +297,9 @@ def proposals(event: Event) -> Iterator[Proposal]:
         start = len(event.text[: found.start].encode())
         span = Span(start, start + len(words.encode()))
         yield Proposal(
-            statement=statement[:1].upper() + statement[1:],
+            statement=statement,
             kind=found.kind,
-            key=claims.key_of(statement),
+            key=claims.key_of(screening.mask(statement)),
             scope="project",
             sources=(source_of(event, span),),
             method=found.method,

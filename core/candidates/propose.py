@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from core import claims, screening
+from core import claims, screening, sealed
+from core.candidates.lanes import lane_of
 from core.evidence.lookup import find, source_of
-from core.identity import canonical, digest_json, keyed_id, seal
+from core.identity import digest_json, keyed_id
 from core.ports import Desk, Writer
 from schemas.candidates import (
     CandidateKind,
     CandidateState,
     CandidateVersion,
-    Hazard,
-    HazardGate,
     Source,
 )
 from schemas.common import Classification
@@ -23,6 +22,7 @@ from schemas.storage import Claim
 
 EXPLICIT = "proposed"
 MAX_STATEMENT = 8_192
+_SPEAKING = 500
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,13 +58,10 @@ def version_of(
     owner = p.author == Author.OWNER or p.editor is not None
     limit = desk.policy.policy.statement_bytes
     found = screening.screen(p.statement, owner=owner, limit=limit)
-    hazards = found.hazards
-    if p.editor is None and screening.MASK in p.statement and not hazards:
-        # Renewed from a masked version: the mask must not launder the finding.
-        hazards = (Hazard(code="hazard.secret", gate=HazardGate.BLOCK),)
     level = found.classification
-    if p.classification is not None and level is not Classification.SECRET:
-        level = p.classification
+    if level is not Classification.SECRET and p.classification not in (None, Classification.SECRET):
+        # `secret` is a finding about these very words, so a clean version does not inherit it.
+        level = p.classification or level
     sources = tuple(_masked(s) for s in p.sources)
     version = CandidateVersion(
         id=id_,
@@ -72,11 +69,11 @@ def version_of(
         newest=number,
         state=CandidateState.PENDING,
         kind=p.kind,
-        key=p.key,
-        scope=p.scope,
+        key=screening.mask(p.key),
+        scope=screening.mask(p.scope),
         statement=found.text,
         classification=level,
-        hazards=hazards,
+        hazards=found.hazards,
         sources=sources,
         method=p.method,
         author=p.author,
@@ -118,6 +115,7 @@ def candidate_id(desk: Desk, p: Proposal) -> str:
 
 def add(desk: Desk, unit: Writer, p: Proposal) -> tuple[CandidateVersion, bool]:
     """Store a proposal as version 1 of its candidate; False when it stands already."""
+    unit.candidates.hold()
     id_ = candidate_id(desk, p)
     known = unit.candidates.version(id_)
     if known is not None:
@@ -130,21 +128,25 @@ def add(desk: Desk, unit: Writer, p: Proposal) -> tuple[CandidateVersion, bool]:
 def store(desk: Desk, unit: Writer, version: CandidateVersion) -> None:
     """Append a version with its claim and ledger entry."""
     claim = claims.claim_of(desk, version.statement)
-    unit.candidates.add(version, claim)
+    lane = lane_of(version.method, version.author, conflict=False)
+    unit.candidates.add(version, claim, lane)
     unit.claims.put(
         Claim(claim, version.key, version.scope, "candidate", version.id, version.statement)
     )
-    root = seal(desk.secret, canonical(version.model_dump(mode="json", exclude=_DERIVED)))
+    regroup(unit, version.key, version.scope)
+    root = sealed.version(desk.secret, version.model_dump_json().encode())
     subject = f"{version.id}@{version.version}"
     unit.ledger.append("candidate", subject, root, 1, desk.clock())
 
 
-_DERIVED = {"state", "newest", "decision", "conflicts", "duplicates"}
-
-
-def sealed(secret: bytes, version: CandidateVersion) -> str:
-    """The ledger root of a stored version, for verification."""
-    return seal(secret, canonical(version.model_dump(mode="json", exclude=_DERIVED)))
+def regroup(unit: Writer, key: str, scope: str) -> None:
+    """Put every candidate that speaks under a key into the lane its contradictions call for."""
+    said = unit.claims.same_key(key, scope, "", _SPEAKING)
+    for c in unit.candidates.speaking(key, scope):
+        conflict = any(x.claim != c.claim and x.ref != c.id for x in said)
+        lane = lane_of(c.method, c.author, conflict=conflict)
+        if lane != c.lane:
+            unit.candidates.move(c.id, lane)
 
 
 def propose(
@@ -172,7 +174,7 @@ def propose(
         proposal = Proposal(
             statement=statement,
             kind=kind,
-            key=(key or claims.key_of(statement)).strip()[:120],
+            key=(key or claims.key_of(screening.mask(statement))).strip()[:120],
             scope=scope,
             sources=found,
             method=EXPLICIT,

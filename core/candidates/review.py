@@ -8,16 +8,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from core import claims, textdiff
+from core import claims, screening, sealed, textdiff
 from core.candidates import propose
-from core.identity import canonical, one_id, parse_locator, seal
+from core.identity import one_id, parse_locator, random_id
 from core.ports import Desk, Reader, Writer
 from schemas.candidates import (
+    BatchReport,
     CandidateKind,
     CandidateState,
     CandidateVersion,
     Decision,
     HazardGate,
+    Left,
     Verdict,
 )
 from schemas.errors import NotFound, Refused, Stale
@@ -101,33 +103,60 @@ def decide(
     Raises Stale `candidate.stale-version`, `candidate.decided`; Refused `hazard.*`,
     `candidate.second-source`.
     """
+    decision = Decision(
+        verdict=verdict,
+        actor=desk.actor,
+        reason=screening.mask(reason.strip()),
+        time=desk.clock(),
+        until=until if verdict is Verdict.DEFER else None,
+        acknowledged=tuple(sorted(set(acknowledged))),
+    )
     with desk.store.write() as unit:
-        version = _version(unit, ref)
-        _check_open(version, verdict)
-        if verdict is Verdict.ACCEPT:
-            _check_acceptable(desk, version, acknowledged)
-        decision = Decision(
-            verdict=verdict,
-            actor=desk.actor,
-            reason=reason.strip(),
-            time=desk.clock(),
-            until=until if verdict is Verdict.DEFER else None,
-            acknowledged=tuple(sorted(set(acknowledged))),
-        )
-        if not unit.candidates.decide(ref.id, ref.version, decision, _STATES[verdict]):
-            raise Stale("candidate.decided", f"{ref} was decided a moment ago.")
-        if verdict is Verdict.REJECT:
-            unit.claims.withdraw(ref.id)
-        unit.ledger.append(
-            "decision", str(ref), sealed(desk.secret, ref, decision), 1, desk.clock()
-        )
-        return _version(unit, ref)
+        return _record(desk, unit, ref, decision)
 
 
-def sealed(secret: bytes, ref: CandidateRef, decision: Decision) -> str:
-    """The ledger root of a decision, for appending and verification."""
-    document = [str(ref), decision.model_dump(mode="json")]
-    return seal(secret, canonical(document))
+def _record(desk: Desk, unit: Writer, ref: CandidateRef, decision: Decision) -> CandidateVersion:
+    """One decision inside a transaction."""
+    unit.candidates.hold()
+    version = _version(unit, ref)
+    _check_open(version, decision.verdict)
+    if decision.verdict is Verdict.ACCEPT:
+        _check_acceptable(desk, version, decision.acknowledged)
+    if not unit.candidates.decide(ref.id, ref.version, decision, _STATES[decision.verdict]):
+        raise Stale("candidate.decided", f"{ref} was decided a moment ago.")
+    if decision.verdict is Verdict.REJECT:
+        unit.claims.withdraw(ref.id)
+        propose.regroup(unit, version.key, version.scope)
+    root = sealed.decision(desk.secret, str(ref), decision.model_dump_json().encode())
+    unit.ledger.append("decision", str(ref), root, 1, desk.clock())
+    return _version(unit, ref)
+
+
+def decide_all(
+    desk: Desk, refs: Sequence[CandidateRef], verdict: Verdict, *, reason: str = ""
+) -> BatchReport:
+    """One decision each on exactly these versions, undone together; what can't be is left.
+
+    A version another reviewer decided, or that a hazard blocks, is named and the rest goes on.
+    """
+    name = random_id("batch").removeprefix("batch_")
+    decided: list[CandidateVersion] = []
+    left: list[Left] = []
+    for start in range(0, len(refs), _BATCH):
+        with desk.store.write() as unit:
+            for ref in refs[start : start + _BATCH]:
+                decision = Decision(
+                    verdict=verdict,
+                    actor=desk.actor,
+                    reason=screening.mask(reason.strip()),
+                    time=desk.clock(),
+                    batch=name,
+                )
+                try:
+                    decided.append(_record(desk, unit, ref, decision))
+                except (Refused, Stale, NotFound) as err:
+                    left.append(Left(ref=str(ref), code=err.code, message=err.message))
+    return BatchReport(batch=name, decided=tuple(decided), left=tuple(left))
 
 
 def _check_open(version: CandidateVersion, verdict: Verdict) -> None:
@@ -167,13 +196,18 @@ def reopen(desk: Desk, ref: CandidateRef) -> CandidateVersion:
     `candidate.stale-version`.
     """
     with desk.store.write() as unit:
-        version = _version(unit, ref)
-        if version.version != version.newest:
-            raise Stale("candidate.stale-version", newest=version.newest)
-        if version.state is CandidateState.PENDING:
-            raise Refused("candidate.not-decided", f"{ref} is still pending.")
-        _check_not_promoted(unit, ref)
-        return _append(desk, unit, version, version.statement, renews=ref.version)
+        return _reopen(desk, unit, ref)
+
+
+def _reopen(desk: Desk, unit: Writer, ref: CandidateRef) -> CandidateVersion:
+    unit.candidates.hold()
+    version = _version(unit, ref)
+    if version.version != version.newest:
+        raise Stale("candidate.stale-version", newest=version.newest)
+    if version.state is CandidateState.PENDING:
+        raise Refused("candidate.not-decided", f"{ref} is still pending.")
+    _check_not_promoted(unit, ref)
+    return _append(desk, unit, version, version.statement, renews=ref.version)
 
 
 def _check_not_promoted(unit: Writer, ref: CandidateRef) -> None:
@@ -207,26 +241,35 @@ def _append(
 
 
 _UNDO_DEPTH = 50
+_BATCH = 200
+"""Decisions in one transaction of a batch."""
 
 
-def undo_last(desk: Desk) -> CandidateVersion:
-    """Reopen the version this reviewer decided last and that still stands so.
+def undo_last(desk: Desk) -> list[CandidateVersion]:
+    """Reopen what this reviewer decided last and that still stands so: one version or a batch.
 
     Raises Refused `undo.nothing`, `undo.promoted`; what others decided is left alone.
     """
     with desk.store.read() as view:
-        recent = view.candidates.last_decisions(_UNDO_DEPTH)
-    for version in recent:
-        mine = version.decision and version.decision.actor.reviewer == desk.actor.reviewer
-        if not mine or version.version != version.newest:
-            continue
-        try:
-            return reopen(desk, CandidateRef(version.id, version.version))
-        except Refused as err:
-            if err.code != "candidate.in-promotion":
-                raise
-            raise Refused("undo.promoted", f"{version.id}@{version.version} is promoted.") from err
-    raise Refused("undo.nothing")
+        last = next(
+            (v for v in view.candidates.last_decisions(_UNDO_DEPTH) if _mine(desk, v)), None
+        )
+        if last is None or last.decision is None:
+            raise Refused("undo.nothing")
+        name = last.decision.batch
+        batch = [v for v in view.candidates.batch(name) if _mine(desk, v)] if name else [last]
+    with desk.store.write() as unit:
+        for version in batch:
+            ref = CandidateRef(version.id, version.version)
+            if unit.operations.open_of(str(ref)):
+                raise Refused("undo.promoted", f"{ref} is promoted.")
+        return [_reopen(desk, unit, CandidateRef(v.id, v.version)) for v in batch]
+
+
+def _mine(desk: Desk, version: CandidateVersion) -> bool:
+    """True for a newest version that this reviewer decided."""
+    by = version.decision.actor.reviewer if version.decision else None
+    return by == desk.actor.reviewer and version.version == version.newest
 
 
 def edit(desk: Desk, ref: CandidateRef, text: str) -> CandidateVersion:
@@ -237,6 +280,7 @@ def edit(desk: Desk, ref: CandidateRef, text: str) -> CandidateVersion:
     """
     statement = propose.clean_statement(text)
     with desk.store.write() as unit:
+        unit.candidates.hold()
         version = _version(unit, ref)
         if version.version != version.newest:
             raise Stale("candidate.stale-version", newest=version.newest)

@@ -121,9 +121,10 @@ def progress(path: str, read: int, size: int) -> None:
 # errors
 
 
-def run(open_ui: OpenUi, front: list[str], rest: list[str]) -> int:
+def run(open_ui: OpenUi | None, front: list[str], rest: list[str]) -> int:
     """Run one call with its global options in front; errors become statuses and lines."""
     import core.commands.candidates
+    import core.commands.demo
     import core.commands.evidence
     import core.commands.promotion
     import core.commands.whole  # noqa: F401

@@ -9,7 +9,7 @@ import typer
 
 from core.commands.app import app, desk_, emit
 from core.safe_text import one_line
-from schemas.candidates import CandidateKind, CandidateState, Verdict
+from schemas.choices import CandidateKind, CandidateState, Verdict
 
 if TYPE_CHECKING:
     from schemas.candidates import CandidateVersion

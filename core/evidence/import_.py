@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
+from functools import partial
 from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
@@ -18,7 +19,7 @@ from core.evidence import commitments, places
 from core.evidence.readers import base, detect, named
 from core.evidence.readers.base import Format, Record, Source, Waiting
 from core.identity import digest_text, keyed, keyed_id
-from core.ports import Desk
+from core.ports import Desk, Reader
 from schemas.errors import MemdeskError, Stale
 from schemas.evidence import EventKind, FileReport, ImportReport, RefusedFile
 from schemas.storage import NewEvent, StoredFile
@@ -32,6 +33,9 @@ Progress = Callable[[str, int, int], None]
 _BATCH_BYTES = 1 << 20
 _HEAD_BYTES = 1 << 16
 _SAMPLE_BYTES = 1 << 20
+_SAMPLE_LIMIT = 1 << 26
+_RACES = 8
+"""How often another importer may enter the same path first before this one gives up."""
 
 
 def silent(_path: str, _read: int, _size: int) -> None:
@@ -109,17 +113,23 @@ def import_file(
 ) -> tuple[FileReport, _Tally]:
     """Import one file. Raises Refused for paths and formats, Stale for a racing importer."""
     with places.open_evidence(path) as file:
+        # The file may grow while it is read; this import ends where the file ended now.
         size = os.fstat(file.fileno()).st_size
         where = places.stored_path(desk, path)
-        stored, hasher = _known(desk, where, file, size)
-        format_ = wanted or (named(stored.format) if stored else detect(_sample(file, path.name)))
-        tally = _Tally(known=_known_events(desk, stored, size) if stored else 0)
-        if stored is None:
-            stored = _register(desk, where, format_, file)
-        elif stored.path != where:
-            _also_at(desk, stored, where)
-        run = _Run(desk, file, stored, path.stem, hasher, tally, lambda n: progress(where, n, size))
-        stored = run.run(format_)
+        tally = _Tally()
+        for race in range(1, _RACES + 1):
+            stored, hasher = _entered(desk, where, file, size, wanted, path.name)
+            format_ = wanted or named(stored.format)
+            tally.known = _known_events(desk, stored, size) - tally.new
+            tally.waiting = 0
+            run = _Run(desk, file, size, stored, path.stem, hasher, tally, partial(progress, where))
+            try:
+                stored = run.run(format_)
+                break
+            except Stale:
+                # Another import of this file was faster; what it committed is known now.
+                if race == _RACES:
+                    raise
     return (
         FileReport(
             id=stored.id,
@@ -136,11 +146,32 @@ def import_file(
     )
 
 
+def _entered(
+    desk: Desk, where: str, file: BinaryIO, size: int, wanted: Format | None, name: str
+) -> tuple[StoredFile, Hash]:
+    """The stored file these bytes belong to, registered now if need be, and their hash so far."""
+    for _ in range(_RACES):
+        stored, hasher, at = _known(desk, where, file, size)
+        if stored is None:
+            format_ = wanted or detect(_sample(file, name))
+            stored = _register(desk, where, format_, file, at)
+        elif at is None or at.id != stored.id:
+            _also_at(desk, stored, where)
+        if stored is not None:
+            return stored, hasher
+    raise Stale("store.busy", "Another import is reading this file.")
+
+
 def _sample(file: BinaryIO, name: str) -> base.Sample:
+    """The beginning of a file: 1 MiB, or its whole first line when that is longer."""
     data = os.pread(file.fileno(), _SAMPLE_BYTES, 0)
+    cut = len(data) == _SAMPLE_BYTES
+    while cut and b"\n" not in data and len(data) < _SAMPLE_LIMIT:
+        more = os.pread(file.fileno(), len(data), len(data))
+        cut = len(more) == len(data)
+        data += more
     whole = data.split(b"\n")
-    # A first line longer than the sample still shows its shape; it is judged cut as it is.
-    lines = whole[:-1] if len(data) == _SAMPLE_BYTES and len(whole) > 1 else whole
+    lines = whole[:-1] if cut and len(whole) > 1 else whole
     return base.Sample(data[:_HEAD_BYTES], tuple(x for x in lines if x.strip())[:64], name)
 
 
@@ -149,23 +180,32 @@ def _head(file: BinaryIO) -> str:
     return digest_text(sha256(os.pread(file.fileno(), _HEAD_BYTES, 0).split(b"\n")[0]).digest())
 
 
-def _known(desk: Desk, where: str, file: BinaryIO, size: int) -> tuple[StoredFile | None, Hash]:
-    """The stored file whose committed bytes this one begins with, and a hash of them.
+def _known(
+    desk: Desk, where: str, file: BinaryIO, size: int
+) -> tuple[StoredFile | None, Hash, StoredFile | None]:
+    """The stored file whose committed bytes this one begins with, a hash of its records, and
+    the file last met at this path.
 
     Found by path, or by its first line when the file moved, was copied, or came back shorter.
+    A document's beginning does not identify it: at another path only the same bytes do.
     """
     head = _head(file)
     with desk.store.read() as view:
-        candidates = [f for f in [view.evidence.file_by_path(where)] if f is not None]
+        at = view.evidence.file_by_path(where)
+        candidates = [at] if at is not None else []
         candidates += [f for f in view.evidence.files_by_head(head) if f not in candidates]
         for stored in candidates:
-            if stored.size <= size:
-                hasher = _hash(file, stored.size)
-                if digest_text(hasher.digest()) == stored.digest:
-                    return stored, hasher
-            elif size and _is_prefix(view.evidence.rebuild(stored.id), file, size):
-                return stored, sha256()
-    return None, sha256()
+            log = named(stored.format).log and stored.size > 0
+            if stored.size == size or (stored.size < size and (log or stored is at)):
+                end = stored.size - len(stored.tail)
+                hasher = _hash(file, end)
+                whole = hasher.copy()
+                whole.update(os.pread(file.fileno(), len(stored.tail), end))
+                if digest_text(whole.digest()) == stored.digest:
+                    return stored, hasher, at
+            elif log and 0 < size < stored.size and _is_older(view, stored, file, size):
+                return stored, sha256(), at
+    return None, sha256(), at
 
 
 def _known_events(desk: Desk, stored: StoredFile, size: int) -> int:
@@ -187,10 +227,12 @@ def _hash(file: BinaryIO, size: int) -> Hash:
     return hasher
 
 
-def _is_prefix(pieces: Iterator[bytes], file: BinaryIO, size: int) -> bool:
-    """True when the file's bytes are the beginning of stored ones (an older copy)."""
+def _is_older(view: Reader, stored: StoredFile, file: BinaryIO, size: int) -> bool:
+    """True when the file's bytes are the beginning of stored ones and hold a record."""
+    if not view.evidence.events_before(stored, size):
+        return False
     at = 0
-    for piece in pieces:
+    for piece in view.evidence.rebuild(stored.id):
         part = piece[: size - at]
         if os.pread(file.fileno(), len(part), at) != part:
             return False
@@ -200,10 +242,15 @@ def _is_prefix(pieces: Iterator[bytes], file: BinaryIO, size: int) -> bool:
     return False
 
 
-def _register(desk: Desk, where: str, format_: Format, file: BinaryIO) -> StoredFile:
+def _register(
+    desk: Desk, where: str, format_: Format, file: BinaryIO, at: StoredFile | None
+) -> StoredFile | None:
+    """Enter a new file; None when another importer changed what is at this path meanwhile."""
     head = _head(file)
     with desk.store.write(durable=False) as unit:
-        before = unit.evidence.file_by_path(where)
+        before = unit.evidence.file_by_path(where, lock=True)
+        if (before and before.id) != (at and at.id):
+            return None
         revision = before.revision + 1 if before else 1
         salt = f"{head}\n{revision}\n{len(unit.evidence.files_by_head(head))}".encode()
         id_ = keyed_id("file", desk.secret, where.encode(), salt)
@@ -223,11 +270,13 @@ class _Run:
 
     desk: Desk
     file: BinaryIO
+    size: int
     stored: StoredFile
     stem: str
     hasher: Hash
+    """Over the committed bytes up to the last record's end."""
     tally: _Tally
-    progress: Callable[[int], None]
+    progress: Callable[[int, int], None]
 
     def run(self, format_: Format) -> StoredFile:
         """Read to the end, committing batch by batch; returns the file as it stands then."""
@@ -236,12 +285,14 @@ class _Run:
             file=self.file,
             offset=self.stored.size,
             line=self.stored.lines,
+            end=self.size,
             session=self.stem,
             max_record=self.desk.policy.evidence.record_bytes,
             known=self._native_ids,
+            continued=self.stored.events > 0 and b"\n" not in self.stored.tail,
         )
         policy = self.desk.policy.evidence
-        end, line, ordinal = self.stored.size - len(self.stored.tail), 0, self.stored.events
+        end, ordinal = self.stored.size - len(self.stored.tail), self.stored.events
         batch: list[NewEvent] = []
         weight = 0
         stop: int | None = None
@@ -250,22 +301,22 @@ class _Run:
                 self.tally.waiting += 1
                 stop = item.start
                 break
-            lead = self._lead(end, item, line)
-            batch += self._events(item, lead, ordinal)
-            end, line = item.start + len(item.raw), item.line
+            lead = os.pread(self.file.fileno(), item.start - end, end)
+            batch += self._events(item, None if lead == b"\n" else lead, ordinal)
+            end = item.start + len(item.raw)
             ordinal = batch[-1].ordinal + 1
             weight += len(item.raw)
             if len(batch) >= policy.batch_events or weight >= _BATCH_BYTES:
                 self._commit(batch, end, durable=False)
                 batch, weight = [], 0
-                self.progress(end)
+                self.progress(end, self.size)
         self._commit(batch, end, durable=True, stop=stop)
-        self.progress(end)
+        self.progress(end, self.size)
         return self.stored
 
     def _older(self) -> bool:
         """True when the file is an older, shorter copy of what is stored: nothing to read."""
-        return os.fstat(self.file.fileno()).st_size < self.stored.size
+        return self.size < self.stored.size
 
     def _native_ids(self) -> set[str]:
         if not self.stored.events:
@@ -273,30 +324,22 @@ class _Run:
         with self.desk.store.read() as view:
             return view.evidence.native_ids(self.stored)
 
-    def _lead(self, end: int, record: Record, line: int) -> bytes | None:
-        """Bytes between the last record and this one; None for the usual single newline."""
-        gap = record.start - end
-        if gap == 1 and record.line != line and end > 0:
-            return None
-        return os.pread(self.file.fileno(), gap, end) if gap else b""
-
     def _events(self, record: Record, lead: bytes | None, ordinal: int) -> list[NewEvent]:
         raw_digest = sha256(record.raw).digest()
         self.hasher.update(b"\n" if lead is None else lead)
         self.hasher.update(record.raw)
-        self.tally.records += 1
         start = record.start.to_bytes(8, "big")
-        file_id = self.stored.id.encode()
+        file_id, secret = self.stored.id.encode(), self.desk.secret
         events = []
         for n, part in enumerate(record.parts):
             text = part.text.encode()
             twin = None
             if part.native_id is not None and text:
-                mark = keyed(self.desk.secret, part.native_id.encode(), part.kind.encode(), text)
+                mark = keyed(secret, part.native_id.encode(), part.kind.encode(), text)
                 twin = int.from_bytes(mark[:8], "big", signed=True)
             events.append(
                 NewEvent(
-                    id=keyed(self.desk.secret, b"ev", file_id, start, raw_digest, bytes([n % 256])),
+                    id=keyed(secret, b"ev", file_id, start, raw_digest, n.to_bytes(4)),
                     ordinal=ordinal + n,
                     part=n,
                     kind=part.kind.value,
@@ -374,8 +417,8 @@ class _Run:
         return linked
 
     def _tail(self, end: int, stop: int | None) -> bytes:
-        size = os.fstat(self.file.fileno()).st_size if stop is None else stop
-        return os.pread(self.file.fileno(), max(0, size - end), end)
+        stop = self.size if stop is None else stop
+        return os.pread(self.file.fileno(), max(0, stop - end), end)
 
     def _lines(self, batch: list[NewEvent], tail: bytes) -> int:
         """Newlines in the committed bytes."""
@@ -389,6 +432,7 @@ class _Run:
         self.tally.new += len(batch)
         self.tally.linked += linked
         for event in batch:
+            self.tally.records += event.part == 0
             self.tally.kinds[event.kind] += 1
             self.tally.authors[event.author] += 1
             self.tally.unparsed += event.kind == EventKind.UNPARSED

@@ -62,9 +62,10 @@ def open_evidence(path: Path) -> Iterator[BinaryIO]:
         if err.errno == errno.ENXIO:
             raise Refused("path.not-regular", f"{path} is no regular file.") from err
         raise Refused("path.unreadable", f"{path}: {err.strerror}") from err
+    if not stat.S_ISREG(os.fstat(handle).st_mode):
+        os.close(handle)
+        raise Refused("path.not-regular", f"{path} is no regular file.")
     with os.fdopen(handle, "rb") as file:
-        if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
-            raise Refused("path.not-regular", f"{path} is no regular file.")
         yield file
 
 

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import contextlib
 
-from core import config
-from core.identity import canonical, keyed_id, one_id, parse_locator, seal
+from core import config, sealed
+from core.identity import keyed_id, one_id, parse_locator
 from core.operations import durable, envelope
-from core.operations.envelope import Handler, Plan
+from core.operations.envelope import HANDLERS, Handler, Plan
 from core.operations.locks import operations_lock
 from core.ports import Desk
 from schemas.errors import MemdeskError, NotFound, Refused, Stale
@@ -67,10 +67,9 @@ def confirm(desk: Desk, operation_id: str) -> Receipt:
         _check_startable(operation)
         plan = _fresh_plan(desk, handler, operation)
         desk.on_step("planned")
-        _prepare(desk, operation, plan)
+        _prepare(desk, handler, operation, plan)
         desk.on_step("prepared")
-        handler.before_write(desk, plan)
-        return _finish(desk, handler, stored(desk, operation_id))
+        return _finish(desk, handler, stored(desk, operation_id), plan)
 
 
 def _check_startable(operation: StoredOperation) -> None:
@@ -86,12 +85,7 @@ def _fresh_plan(desk: Desk, handler: Handler, operation: StoredOperation) -> Pla
     try:
         plan = handler.plan(desk, then.subject, then.request)
     except (Refused, Stale, NotFound) as err:
-        raise Stale(
-            "preview.stale",
-            f"The preview no longer holds: {err.message}",
-            moved=[{"what": "candidate", "name": then.subject, "detail": err.code}],
-            cause=err.code,
-        ) from err
+        raise _gone(then.subject, err) from err
     if envelope.operation_id(desk, plan.envelope) != operation.operation_id:
         changes = envelope.moved(then, plan.envelope)
         names = ", ".join(f"{m.what} {m.name}" for m in changes)
@@ -105,7 +99,16 @@ def _fresh_plan(desk: Desk, handler: Handler, operation: StoredOperation) -> Pla
     return plan
 
 
-def _prepare(desk: Desk, operation: StoredOperation, plan: Plan) -> None:
+def _gone(subject: str, err: MemdeskError) -> Stale:
+    return Stale(
+        "preview.stale",
+        f"The preview no longer holds: {err.message}",
+        moved=[{"what": "candidate", "name": subject, "detail": err.code}],
+        cause=err.code,
+    )
+
+
+def _prepare(desk: Desk, handler: Handler, operation: StoredOperation, plan: Plan) -> None:
     """One commit: state prepared and the bytes to be written."""
     bound = {t.path: t for t in plan.envelope.targets}
     targets = [
@@ -119,30 +122,48 @@ def _prepare(desk: Desk, operation: StoredOperation, plan: Plan) -> None:
         for n, t in enumerate(plan.targets)
     ]
     with desk.store.write() as unit:
+        try:
+            handler.recheck(unit, plan.envelope)
+        except (Refused, Stale, NotFound) as err:
+            raise _gone(plan.envelope.subject, err) from err
         if not unit.operations.prepare(operation.operation_id, targets, desk.actor):
             raise Stale("operation.busy", operation=operation.operation_id)
 
 
-def _finish(desk: Desk, handler: Handler, operation: StoredOperation) -> Receipt:
-    """From prepared to applied; on divergence or failure before any swap, back to undone."""
+def _finish(
+    desk: Desk, handler: Handler, operation: StoredOperation, plan: Plan | None = None
+) -> Receipt:
+    """From prepared to applied; on divergence or failure before any swap, back to undone.
+
+    `plan` is given on the first run only. The consumer's own traces go before the state does:
+    its journal is named by the outbox, and one left behind would be replayed over later edits.
+    """
     with desk.store.read() as view:
         targets = view.operations.outbox(operation.operation_id)
+    name = operation.operation_id
+    swaps = [
+        durable.Swap(name, t.number, t.path, t.before_digest, t.after_digest, t.after)
+        for t in targets
+    ]
     swapped = 0
     try:
-        for t in targets:
-            swap = durable.Swap(
-                operation.operation_id, t.number, t.path, t.before_digest, t.after_digest, t.after
-            )
+        if plan is not None:
+            handler.before_write(desk, plan)
+        for swap in swaps:
             durable.apply(desk.workspace, swap, desk.on_step)
             swapped += 1
     except durable.Diverged as err:
-        _diverge(desk, operation, targets, err)
         handler.after_write(desk, operation)
+        for swap in swaps:
+            durable.clean(desk.workspace, swap)
+        _diverge(desk, operation, targets, err)
+        raise
+    except durable.Unfinished:
         raise
     except MemdeskError as err:
         if swapped == 0:
-            _end(desk, operation.operation_id, OperationState.FAILED, err.code)
             handler.after_write(desk, operation)
+            _end(desk, operation.operation_id, OperationState.FAILED, err.code)
         raise
     handler.after_write(desk, operation)
     desk.on_step("written")
@@ -194,14 +215,9 @@ def _record(desk: Desk, handler: Handler, operation: StoredOperation) -> Receipt
         receipt = handler.record(desk, unit, operation, draft)
         unit.operations.add_receipt(receipt)
         unit.operations.finish(operation.operation_id, OperationState.APPLIED, None)
-        root = sealed(desk.secret, receipt)
+        root = sealed.receipt(desk.secret, receipt.model_dump_json().encode())
         unit.ledger.append("receipt", receipt.receipt_id, root, 1, receipt.time)
     return receipt
-
-
-def sealed(secret: bytes, receipt: Receipt) -> str:
-    """The ledger root of a receipt, for appending and verification."""
-    return seal(secret, canonical(receipt.model_dump(mode="json", exclude={"replayed"})))
 
 
 def _highest(operation: StoredOperation) -> str:
@@ -232,4 +248,8 @@ def recover(desk: Desk, *, except_for: str = "") -> list[tuple[str, str]]:
             except MemdeskError as err:
                 outcome = err.code
         outcomes.append((operation.operation_id, outcome))
+    if not except_for:
+        with operations_lock(desk):
+            for handler in HANDLERS.values():
+                handler.tidy(desk)
     return outcomes

@@ -13,13 +13,14 @@ import functools
 import os
 import platform
 import stat
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 
 from core.identity import digest
 from core.ports import StepHook
 from core.workspace import Workspace, read_at
-from schemas.errors import MemdeskError, Refused, Stale, Unusable
+from schemas.errors import MemdeskError, NotFound, Refused, Stale, Unusable
 
 _EXCHANGE_LINUX = 2
 _SWAP_DARWIN = 2
@@ -28,10 +29,19 @@ _SWAP_DARWIN = 2
 class Diverged(Stale):
     """The destination held other bytes than before or after; both are in hand."""
 
-    def __init__(self, path: str, found: bytes | None) -> None:
-        super().__init__("operation.diverged", f"{path} was changed meanwhile.", path=path)
+    def __init__(self, path: str, found: bytes | None, kept: str | None = None) -> None:
+        message = f"{path} was changed meanwhile."
+        details: dict[str, object] = {"path": path}
+        if kept:
+            message += f" An older edit of it is kept as {kept}."
+            details["kept"] = kept
+        super().__init__("operation.diverged", message, **details)
         self.path = path
         self.found = found or b""
+
+
+class Unfinished(Unusable):
+    """The exchange is done and what follows it failed: only a retry may say how it ended."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,92 +56,185 @@ class Swap:
     after: bytes
 
     @property
-    def temporary(self) -> str:
-        """Name beside the target; a leftover of it tells recovery what happened."""
+    def _stem(self) -> str:
         name = PurePosixPath(self.path).name
-        return f".{name}.{self.operation[3:15]}-{self.number}.tmp"
+        return f".{name}.{self.operation[3:15]}-{self.number}"
+
+    @property
+    def partial(self) -> str:
+        """Name our bytes are written under; whatever has it is ours and may be cut short."""
+        return self._stem + ".tmp"
+
+    @property
+    def staged(self) -> str:
+        """Name of our whole bytes before the exchange, of what was displaced after it."""
+        return self._stem + ".new"
+
+    @property
+    def kept(self) -> str:
+        """Name for an edit that neither stands in the place nor may be lost."""
+        return f"{PurePosixPath(self.path).name}.kept-{self.operation[3:15]}"
 
 
 def apply(workspace: Workspace, swap: Swap, on_step: StepHook) -> None:
     """Write exactly `swap.after` where exactly `swap.before` stands; repeatable after any crash.
 
     Raises Diverged with the bytes found; Refused `destination.link`; Unusable
-    `destination.unwritable`, `store.full`, `destination.exchange-unsupported`.
+    `destination.unwritable`, `store.full`, `destination.exchange-unsupported`, all three with the
+    destination as it was; Unfinished `destination.interrupted`.
     """
     path = workspace.relative(swap.path)
     with workspace.directory(path.parent, create=True) as folder:
-        _settle(folder, path.name, swap)
+        with translated(swap.path):
+            _settle(folder, path.name, swap)
         found = read_at(folder, path.name)
         state = None if found is None else digest(found)
-        if state == swap.after_digest and state != swap.before:
+        if state == swap.after_digest:
+            with _unfinished(swap.path):
+                os.fsync(folder)
             return
         if state != swap.before:
             raise Diverged(swap.path, found)
-        if state == swap.after_digest:
-            return
         try:
-            _write(folder, path.name, swap, on_step)
+            _stage(folder, path.name, swap, on_step)
+            _put_in_place(folder, path.name, swap)
         except OSError as err:
-            _forget(folder, swap.temporary)
+            _forget(folder, swap.partial)
+            _forget(folder, swap.staged)
+            if err.errno == errno.ENOENT:
+                raise Diverged(swap.path, None) from err
             raise _failure(err, swap.path) from err
+        with _unfinished(swap.path):
+            _complete(folder, path.name, swap, on_step)
+
+
+def clean(workspace: Workspace, swap: Swap) -> None:
+    """Remove what an ended operation left beside one of its files; an edit is set aside instead."""
+    path = workspace.relative(swap.path)
+    with (
+        contextlib.suppress(NotFound),
+        translated(swap.path),
+        workspace.directory(path.parent) as folder,
+    ):
+        _forget(folder, swap.partial)
+        if _digest_at(folder, swap.staged) in (None, swap.before, swap.after_digest):
+            _forget(folder, swap.staged)
+        else:
+            _set_aside(folder, swap)
 
 
 def _settle(folder: int, name: str, swap: Swap) -> None:
-    """Finish or drop what an interrupted run left under the temporary name.
-
-    Before the swap it holds our own bytes, whole or in part; after it, what was displaced.
-    """
-    left = read_at(folder, swap.temporary)
-    if left is None:
+    """Finish or drop what an interrupted run left under its names."""
+    _forget(folder, swap.partial)
+    if not _exists(folder, swap.staged):
         return
-    current = read_at(folder, name)
-    swapped = current is not None and digest(current) == swap.after_digest
-    known = digest(left) in (swap.before, swap.after_digest) or swap.after.startswith(left)
-    if swapped and not known:
-        # Interrupted between the swap and its check, and someone's edit was displaced.
-        _exchange(folder, swap.temporary, name)
-        _forget(folder, swap.temporary)
+    left = _digest_at(folder, swap.staged)
+    if left in (swap.before, swap.after_digest) or _same_file(folder, name, swap.staged):
+        _forget(folder, swap.staged)
         os.fsync(folder)
-        raise Diverged(swap.path, left)
-    _forget(folder, swap.temporary)
-    os.fsync(folder)
+        return
+    # Someone's edit came between our last look and the exchange, and we died before its return.
+    if _digest_at(folder, name) == swap.after_digest:
+        raise _put_back(folder, name, swap)
+    raise Diverged(swap.path, read_at(folder, name), _set_aside(folder, swap))
 
 
-def _write(folder: int, name: str, swap: Swap, on_step: StepHook) -> None:
+def _stage(folder: int, name: str, swap: Swap, on_step: StepHook) -> None:
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
-    handle = os.open(swap.temporary, flags, 0o666, dir_fd=folder)
+    handle = os.open(swap.partial, flags, 0o666, dir_fd=folder)
     with os.fdopen(handle, "wb") as file:
         _like(folder, name, file.fileno())
         file.write(swap.after)
         file.flush()
         os.fsync(file.fileno())
     on_step(f"temporary-{swap.number}")
-    if swap.before is None:
-        _create(folder, name, swap)
-        on_step(f"exchanged-{swap.number}")
-    else:
-        _exchange(folder, swap.temporary, name)
-        on_step(f"exchanged-{swap.number}")
-        displaced = read_at(folder, swap.temporary)
-        if displaced is None or digest(displaced) != swap.before:
-            _exchange(folder, swap.temporary, name)
-            os.unlink(swap.temporary, dir_fd=folder)
-            os.fsync(folder)
-            raise Diverged(swap.path, displaced)
-    os.unlink(swap.temporary, dir_fd=folder)
+    os.rename(swap.partial, swap.staged, src_dir_fd=folder, dst_dir_fd=folder)
+    on_step(f"staged-{swap.number}")
+
+
+def _put_in_place(folder: int, name: str, swap: Swap) -> None:
+    if swap.before is not None:
+        _exchange(folder, swap.staged, name)
+        return
+    try:
+        # A hard link never replaces: a file that appeared meanwhile stays.
+        options = {"src_dir_fd": folder, "dst_dir_fd": folder}
+        os.link(swap.staged, name, follow_symlinks=False, **options)
+    except FileExistsError as err:
+        _forget(folder, swap.staged)
+        raise Diverged(swap.path, read_at(folder, name)) from err
+
+
+def _complete(folder: int, name: str, swap: Swap, on_step: StepHook) -> None:
+    """Look at what was displaced: drop the bytes we were bound to, give back anything else."""
+    on_step(f"exchanged-{swap.number}")
+    if swap.before is not None and _digest_at(folder, swap.staged) != swap.before:
+        raise _put_back(folder, name, swap)
+    os.unlink(swap.staged, dir_fd=folder)
     on_step(f"displaced-removed-{swap.number}")
     os.fsync(folder)
     on_step(f"synced-{swap.number}")
 
 
-def _create(folder: int, name: str, swap: Swap) -> None:
-    """Put a new file in place only if nothing is there (a hard link never replaces)."""
+def _put_back(folder: int, name: str, swap: Swap) -> Diverged:
+    """Return a displaced edit to its place; should another have landed meanwhile, that one stays.
+
+    Two exchanges at most: each shows an editor another text for an instant, and one that saves
+    what it read then would build on it. Whatever does not stand in the place is in hand.
+    """
+    found = _bytes_at(folder, swap.staged)
+    _exchange(folder, swap.staged, name)
+    kept = None
+    if _digest_at(folder, swap.staged) == swap.after_digest:
+        os.unlink(swap.staged, dir_fd=folder)
+    else:
+        found = _bytes_at(folder, swap.staged)
+        _exchange(folder, swap.staged, name)
+        kept = _set_aside(folder, swap)
+    os.fsync(folder)
+    # Not what stands there by now: a save based on our bytes may just have replaced the edit.
+    return Diverged(swap.path, found, kept)
+
+
+def _set_aside(folder: int, swap: Swap) -> str:
+    """Keep an edit that a newer one has overtaken under a name its owner sees."""
+    n = 1
+    while _exists(folder, kept := f"{swap.kept}-{n}"):
+        n += 1
+    os.rename(swap.staged, kept, src_dir_fd=folder, dst_dir_fd=folder)
+    os.fsync(folder)
+    return kept
+
+
+def _exists(folder: int, name: str) -> bool:
     try:
-        os.link(swap.temporary, name, src_dir_fd=folder, dst_dir_fd=folder, follow_symlinks=False)
-    except FileExistsError as err:
-        found = read_at(folder, name)
-        _forget(folder, swap.temporary)
-        raise Diverged(swap.path, found) from err
+        os.stat(name, dir_fd=folder, follow_symlinks=False)
+    except FileNotFoundError:
+        return False
+    return True
+
+
+def _same_file(folder: int, one: str, other: str) -> bool:
+    try:
+        a, b = (os.stat(n, dir_fd=folder, follow_symlinks=False) for n in (one, other))
+    except FileNotFoundError:
+        return False
+    return (a.st_dev, a.st_ino) == (b.st_dev, b.st_ino)
+
+
+def _bytes_at(folder: int, name: str) -> bytes | None:
+    try:
+        return read_at(folder, name)
+    except Refused:
+        return None
+
+
+def _digest_at(folder: int, name: str) -> str | None:
+    """Digest of a regular file; a text no digest equals for anything else, None for nothing."""
+    data = _bytes_at(folder, name)
+    if data is None:
+        return "not a file" if _exists(folder, name) else None
+    return digest(data)
 
 
 def _like(folder: int, name: str, handle: int) -> None:
@@ -151,6 +254,24 @@ def _like(folder: int, name: str, handle: int) -> None:
 def _forget(folder: int, name: str) -> None:
     with contextlib.suppress(FileNotFoundError):
         os.unlink(name, dir_fd=folder)
+
+
+@contextlib.contextmanager
+def translated(path: str) -> Iterator[None]:
+    """Errors of the operating system as refusals that name `path`."""
+    try:
+        yield
+    except OSError as err:
+        raise _failure(err, path) from err
+
+
+@contextlib.contextmanager
+def _unfinished(path: str) -> Iterator[None]:
+    try:
+        yield
+    except OSError as err:
+        message = f"{path}: {err.strerror}, after its bytes were exchanged."
+        raise Unfinished("destination.interrupted", message, path=path) from err
 
 
 def _failure(err: OSError, path: str) -> MemdeskError:

@@ -58,11 +58,20 @@ class Handler(Protocol):
     def lock(self, desk: Desk) -> AbstractContextManager[None]:
         """The consumer's own lock, by its own protocol."""
 
+    def recheck(self, unit: Writer, envelope: Envelope) -> None:
+        """Raise unless the subject still allows it, in the transaction that prepares (5.2).
+
+        Raises Refused, Stale or NotFound.
+        """
+
     def before_write(self, desk: Desk, plan: Plan) -> None:
         """Whatever the consumer's mechanics do before the first byte (a journal)."""
 
     def after_write(self, desk: Desk, operation: StoredOperation) -> None:
         """Whatever they do after the last byte, or after an undo; must be repeatable."""
+
+    def tidy(self, desk: Desk) -> None:
+        """Remove what a process that died after its receipt left (its lock)."""
 
     def record(
         self, desk: Desk, unit: Writer, operation: StoredOperation, receipt: Receipt

@@ -2,7 +2,9 @@
 
 from core.operations.envelope import HANDLERS
 from core.promotion.consumers.line_memory import LineMemory
+from core.promotion.consumers.wiki import Wiki
 
 ACTION = "promote"
 
 HANDLERS[ACTION, "line-memory"] = LineMemory()
+HANDLERS[ACTION, "wiki"] = Wiki()

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from sqlalchemy import Connection
+
 IMMUTABLE = ("ledger", "event", "decision", "receipt")
 """No update, no delete, no replace, no truncate."""
 NO_UPDATE = ("event_body",)
@@ -14,16 +16,35 @@ NO_UPDATE = ("event_body",)
 KEYS = {
     "ledger": "ws seq",
     "event": "ws file ordinal",
-    "decision": "ws number version",
+    "decision": "ws number version turn",
     "receipt": "ws seq",
     "event_body": "ws file ordinal",
 }
 
 
-def names() -> list[str]:
-    """Names of all triggers a sound store has."""
+_BODY = "BEGIN RAISE EXCEPTION 'immutable: %', TG_TABLE_NAME; END"
+
+
+def expected(connection: Connection) -> dict[str, str]:
+    """The triggers a sound store has, and what each does."""
+    if connection.dialect.name == "sqlite":
+        made = (s for s in sqlite() if s.startswith("CREATE"))
+        return {s.split()[2]: s for s in made}
     out = [f"{t}_no_{verb}" for t in IMMUTABLE for verb in ("update", "delete", "replace")]
-    return out + [f"{t}_no_{verb}" for t in NO_UPDATE for verb in ("update", "replace")]
+    out += [f"{t}_no_{verb}" for t in NO_UPDATE for verb in ("update", "replace")]
+    return dict.fromkeys(out, _BODY)
+
+
+def found(connection: Connection) -> dict[str, str]:
+    """The triggers this store has switched on, and what each does."""
+    query = "SELECT name, sql FROM sqlite_master WHERE type = 'trigger'"
+    if connection.dialect.name != "sqlite":
+        query = (
+            "SELECT t.tgname, btrim(p.prosrc) FROM pg_trigger t JOIN pg_proc p ON p.oid = t.tgfoid "
+            "WHERE NOT t.tgisinternal AND t.tgenabled IN ('O', 'A') "
+            "AND t.tgrelid IN (SELECT c.oid FROM pg_class c WHERE pg_table_is_visible(c.oid))"
+        )
+    return {row[0]: row[1] for row in connection.exec_driver_sql(query)}
 
 
 def sqlite() -> Iterator[str]:
@@ -49,7 +70,7 @@ def postgresql() -> Iterator[str]:
     """Statements that (re)create the triggers on PostgreSQL."""
     yield (
         "CREATE OR REPLACE FUNCTION memdesk_immutable() RETURNS trigger LANGUAGE plpgsql AS "
-        "$$ BEGIN RAISE EXCEPTION 'immutable: %', TG_TABLE_NAME; END $$"
+        f"$$ {_BODY} $$"
     )
     for table in (*IMMUTABLE, *NO_UPDATE):
         for verb in ("update", "delete") if table in IMMUTABLE else ("update",):

@@ -88,7 +88,7 @@ class CandidatesPane(DecidingPane):
         client, wanted = self.client, self._filter()
         rows = await self.ask(lambda: client.first(wanted)) if client else None
         if rows and not self.list.total:
-            self.list.load([rows[0].number], len(rows), {0: rows})
+            self.list.load([rows[0].place], len(rows), {0: rows})
 
     async def load_list(self) -> None:
         """The whole list's shape; rows that others decided stay, with their new sign."""

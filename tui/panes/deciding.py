@@ -161,9 +161,14 @@ class DecidingPane(ListingPane):
         reopened = await self.ask(client.undo) if client else None
         if reopened is None:
             return
-        name = f"{short(reopened.id)}@{reopened.version}"
-        self.bar.say(f"undone: {name} is pending again", "good")
-        await self._back_to(reopened)
+        first = reopened[0]
+        name = (
+            f"{short(first.id)}@{first.version} is"
+            if len(reopened) == 1
+            else f"{len(reopened)} are"
+        )
+        self.bar.say(f"undone: {name} pending again", "good")
+        await self._back_to(first)
 
     async def _back_to(self, version: CandidateVersion) -> None:
         client = self.client

@@ -39,6 +39,11 @@ class _Item:
     write: OperationRow | None = None
     receipt: Receipt | None = None
 
+    @property
+    def place(self) -> int:
+        """Its number is its place."""
+        return self.number
+
 
 class PromotionPane(WritingPane):
     """Three lists; the detail holds the preview, or what the row is."""
@@ -109,7 +114,7 @@ class PromotionPane(WritingPane):
         words = self.words.lower()
         items = [i for i in items if words in _words_of(i)]
         pages = {n: items[n * PAGE : (n + 1) * PAGE] for n in range(-(-len(items) // PAGE))}
-        self._load([p[0].number for p in pages.values()], len(items), pages)
+        self._load([p[0].place for p in pages.values()], len(items), pages)
 
     def _load(
         self, anchors: Sequence[int], total: int, pages: Mapping[int, Sequence[Numbered]]

@@ -15,10 +15,14 @@ PAGE = 128
 
 
 class Numbered(Protocol):
-    """A row with the key it is paged by."""
+    """A row with its own number and the key it is paged by."""
 
     @property
     def number(self) -> int:
+        """What the row is, wherever it stands."""
+
+    @property
+    def place(self) -> int:
         """Grows down the list."""
 
 
@@ -72,28 +76,28 @@ class PagedList(LineView):
         for number, rows in pages.items():
             self._pages[number] = rows
         self.set_count(total)
-        place = self.cursor if at is None else self._place(at.number)
+        place = self.cursor if at is None else self._place(at.place)
         self.cursor = max(0, min(place, total - 1))
         self.jump(self.cursor - below)
         self._show_cursor()
         self.refresh()
         self.post_message(self.Moved(self, self.row))
 
-    def _place(self, number: int) -> int:
-        """The row at which `number` stands or would stand."""
-        page = max(0, bisect_right(self._anchors, number) - 1)
+    def _place(self, place: int) -> int:
+        """The row at which `place` stands or would stand."""
+        page = max(0, bisect_right(self._anchors, place) - 1)
         rows = self._pages.get(page)
         if rows is None:
             return min(self.cursor, max(0, self.total - 1))
-        inside = sum(r.number < number for r in rows)
+        inside = sum(r.place < place for r in rows)
         return page * PAGE + inside
 
     def near(self) -> list[int]:
-        """Numbers of the rows at the top, under the cursor and at the bottom, as far as known."""
+        """Places of the rows at the top, under the cursor and at the bottom, as far as known."""
         top = self.scroll_offset.y
         places = (top, self.cursor, min(self.total - 1, top + self.page_rows()))
         found = [self.at(y) for y in places if 0 <= y < self.total]
-        return [r.number for r in found if r is not None]
+        return [r.place for r in found if r is not None]
 
     def go_to(self, number: int) -> bool:
         """Put the cursor on the row with this number, if its page is here."""
@@ -153,7 +157,7 @@ class PagedList(LineView):
         return self.at(self.cursor) if 0 <= self.cursor < self.total else None
 
     def known(self, near: Sequence[int]) -> list[Numbered]:
-        """Rows of the pages that hold these numbers, as far as they are here."""
+        """Rows of the pages that hold these places, as far as they are here."""
         pages = {max(0, bisect_right(self._anchors, n) - 1) for n in near}
         return [r for page in sorted(pages) for r in self._pages.get(page) or ()]
 

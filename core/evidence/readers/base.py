@@ -70,11 +70,15 @@ class Source:
     file: BinaryIO
     offset: int
     line: int
+    end: int
+    """Where reading ends, even when the file has grown since: what is past it comes next time."""
     session: str
     """Session to use until a record names one: the file's stem."""
     max_record: int
     known: Callable[[], set[str]] = set
     """Native ids already read from this file."""
+    continued: bool = False
+    """True when the committed bytes before `offset` end inside a line."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +88,9 @@ class Format:
     name: str
     detect: Callable[[Sample], bool]
     read: Callable[[Source], Iterator[Record | Waiting]]
+    log: bool = False
+    """A log only ever grows by whole records, so its beginning identifies it anywhere; of two
+    documents that begin alike each is its own."""
 
 
 @dataclass(slots=True)
@@ -96,13 +103,16 @@ class Line:
     ended: bool
     size: int
     """Bytes including the terminator."""
+    continued: bool = False
+    """True when the line's beginning was committed by an earlier import."""
 
 
 def lines(source: Source) -> Iterator[Line]:
     """Lines of a source, split on LF bytes only, one CR before it dropped, blank ones skipped."""
     start, number, rest = source.offset, source.line, b""
+    continued = source.continued
     pieces: list[bytes] = []
-    while chunk := source.file.read(CHUNK):
+    while chunk := source.file.read(min(CHUNK, source.end - source.file.tell())):
         if b"\n" not in chunk:
             pieces.append(chunk)
             continue
@@ -112,9 +122,11 @@ def lines(source: Source) -> Iterator[Line]:
         for data in whole:
             number += 1
             if data.strip():
-                yield Line(start, data.removesuffix(b"\r"), number, True, len(data) + 1)
+                bare = data.removesuffix(b"\r")
+                yield Line(start, bare, number, True, len(data) + 1, continued)
             start += len(data) + 1
+            continued = False
         pieces.append(rest)
     rest = b"".join(pieces)
     if rest.strip():
-        yield Line(start, rest, number + 1, False, len(rest))
+        yield Line(start, rest.removesuffix(b"\r"), number + 1, False, len(rest), continued)

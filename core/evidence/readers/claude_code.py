@@ -13,8 +13,8 @@ from typing import Any
 
 import orjson
 
-from core.evidence.readers.base import Format, Line, Part, Record, Sample, Source, Waiting, lines
-from core.evidence.readers.jsonl import Value, clean, values
+from core.evidence.readers.base import Format, Part, Record, Sample, Source, Waiting, lines
+from core.evidence.readers.jsonl import Value, clean, first_value, name, padding, values, whole
 from schemas.evidence import Author, EventKind
 
 _CHAINED = {"user", "assistant", "system", "progress", "attachment"}
@@ -54,15 +54,13 @@ _INERT = re.compile(
     r"<(system-reminder|ide_[a-z_]+)>.*?</\1>|<(?:system-reminder|ide_[a-z_]+)>.*\Z", re.S
 )
 """Blocks that a client puts inside otherwise human text."""
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _HUMAN_ORIGINS = {"human", "cli"}
 
 
 def _detect(sample: Sample) -> bool:
     for data in sample.lines[:64]:
-        try:
-            record = orjson.loads(data.lstrip(b"\xef\xbb\xbf").strip(b"\0"))
-        except orjson.JSONDecodeError:
-            continue
+        record = first_value(data)
         if isinstance(record, dict) and _tells(record):
             return True
     return False
@@ -72,9 +70,11 @@ def _tells(record: dict[str, Any]) -> bool:
     kind = record.get("type")
     ids = "sessionId" in record or ("uuid" in record and "parentUuid" in record)
     if kind in ("user", "assistant"):
-        return "message" in record and ids
+        message = record.get("message")
+        foreign = isinstance(message, dict) and "content" not in message
+        return "message" in record and ids and not foreign
     if kind in ("system", "progress", "attachment"):
-        return ids
+        return ids and "uuid" in record
     if kind in ("started", "result"):
         return "agentId" in record and "key" in record
     return kind in _BOOKKEEPING and bool(record.keys() & {"sessionId", "leafUuid", "messageId"})
@@ -84,25 +84,12 @@ def read(source: Source) -> Iterator[Record | Waiting]:
     """Yield every record in file order; an incomplete last line waits."""
     reading = _Reading(source)
     for line in lines(source):
-        if not line.ended and not _complete(line):
-            yield Waiting(line.start, len(line.data))
+        if not line.ended and not whole(line.data):
+            if not (line.continued and padding(line.data)):
+                yield Waiting(line.start, len(line.data))
             return
         for value in values(line, source.max_record):
             yield reading.record(value)
-
-
-def _complete(line: Line) -> bool:
-    """An unterminated last line is complete when it is whole JSON."""
-    try:
-        orjson.loads(line.data.strip(b"\0"))
-    except orjson.JSONDecodeError:
-        try:
-            import json
-
-            json.loads(line.data)
-        except (ValueError, RecursionError):
-            return False
-    return True
 
 
 class _Reading:
@@ -135,7 +122,7 @@ class _Reading:
         if session:
             self.session = session
         if d.get("isSidechain") is True and isinstance(d.get("agentId"), str):
-            session = f"{self.session}/agent-{clean(d['agentId'])}"
+            session = f"{self.session}/agent-{name(d['agentId'])}"
         if parent and d.get("type") in _CHAINED and parent not in self.seen:
             notes.append(f"missing-parent:{parent}")
         if native:
@@ -168,7 +155,7 @@ class _Reading:
         if kind in ("tool_use", "tool_result"):
             return [_bare_tool(d)]
         if kind not in _BOOKKEEPING:
-            notes.append(f"unknown-type:{clean(str(kind))[:60]}")
+            notes.append(f"unknown-type:{name(str(kind))[:60]}")
         text = d.get("content") or d.get("lastPrompt") or d.get("operation")
         return [Part(EventKind.SYSTEM, Author.SYSTEM, _text(text))]
 
@@ -279,7 +266,7 @@ def _bare_tool(d: dict[str, Any]) -> Part:
 def _system(d: dict[str, Any]) -> Part:
     subtype = d.get("subtype")
     text = _text(d.get("content"))
-    extra = [f"subtype:{clean(subtype)[:60]}"] if isinstance(subtype, str) else []
+    extra = [f"subtype:{name(subtype)[:60]}"] if isinstance(subtype, str) else []
     if subtype in ("compact_boundary", "microcompact_boundary"):
         facts = d.get("compactMetadata") or d.get("microcompactMetadata")
         about = f"{text} {_json(facts)}".strip() if facts else text
@@ -293,7 +280,7 @@ def _attachment(d: dict[str, Any]) -> Part:
     attachment = d.get("attachment")
     facts = attachment if isinstance(attachment, dict) else {}
     kind = _text(facts.get("type"))
-    extra = [f"attachment:{kind[:60]}"] if kind else []
+    extra = [f"attachment:{name(kind)[:60]}"] if kind else []
     if kind == "queued_command" and facts.get("commandMode", "prompt") == "prompt":
         text = _plain(facts.get("prompt"))
         inner = {"origin": facts.get("origin"), "isMeta": facts.get("isMeta")}
@@ -303,7 +290,7 @@ def _attachment(d: dict[str, Any]) -> Part:
 
 
 def _call(id_: object) -> list[str]:
-    return [f"call:{clean(id_)[:120]}"] if isinstance(id_, str) else []
+    return [f"call:{name(id_)[:120]}"] if isinstance(id_, str) else []
 
 
 def _plain(content: object) -> str:
@@ -328,7 +315,7 @@ def _block_text(block: object, notes: list[str]) -> str:
         return f"[image {_text(media)}]" if media else "[image]"
     if kind == "tool_reference":
         return f"[tool {_text(block.get('tool_name') or block.get('name'))}]"
-    notes.append(f"unknown-block:{clean(str(kind))[:60]}")
+    notes.append(f"unknown-block:{name(str(kind))[:60]}")
     return ""
 
 
@@ -350,7 +337,7 @@ def _json(value: object) -> str:
 def _string(d: dict[str, Any], key: str, notes: list[str]) -> str | None:
     value = d.get(key)
     if value is None or isinstance(value, str):
-        return clean(value) if value else None
+        return name(value) if value else None
     notes.append(f"odd:{key}")
     return None
 
@@ -366,8 +353,8 @@ def _time(value: object, notes: list[str]) -> int | None:
     except (ValueError, TypeError):
         notes.append("odd:timestamp")
         return None
-    delta = moment - datetime(1970, 1, 1, tzinfo=UTC)
+    delta = moment - _EPOCH
     return (delta.days * 86_400 + delta.seconds) * 1_000_000 + delta.microseconds
 
 
-FORMAT = Format("claude-code", _detect, read)
+FORMAT = Format("claude-code", _detect, read, log=True)

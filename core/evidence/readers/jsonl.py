@@ -5,6 +5,7 @@ Nothing is guessed at: what parses is a value at its exact place, the rest is a 
 
 from __future__ import annotations
 
+import hashlib
 import json
 import re
 from collections.abc import Iterator
@@ -20,6 +21,8 @@ _RESTART = re.compile(
     rb'\{\s*"(?:type|parentUuid|uuid|sessionId|timestamp|isSidechain|messageId|summary)"\s*:'
 )
 _TRIES = 8
+_PADDING = b"\0 \t\r\n\v\f"
+"""What may stand around records: blanks, and the NULs a crash leaves."""
 
 
 @dataclass(slots=True)
@@ -35,18 +38,20 @@ class Value:
 
 
 def values(line: Line, max_record: int) -> Iterator[Value]:
-    """Every value and fragment of one line; together they cover all its bytes that are not NUL."""
+    """Every value and fragment of one line; together they cover all its bytes but padding."""
     start, data, notes = line.start, line.data, []
     if start == 0 and data.startswith(BOM):
         start, data, notes = start + 3, data[3:], ["bom"]
-    if data[:1] == b"\0" or data[-1:] == b"\0":
-        stripped = data.strip(b"\0 \t\r")
-        if not stripped:
+    stripped = data.strip(_PADDING)
+    if not stripped:
+        # Behind a record of the same line it is that record's padding, as if read at once.
+        if b"\0" in data and not line.continued:
             yield Value(start, data, line.number, None, [*notes, "nul-run"], True)
-            return
-        start += data.index(stripped[:1])
-        data = stripped
-        notes.append("nul-padded")
+        return
+    if len(stripped) < len(data):
+        if data[:1] == b"\0" or data[-1:] == b"\0":
+            notes.append("nul-padded")
+        start, data = start + data.index(stripped[:1]), stripped
     if len(data) > max_record:
         yield Value(start, data, line.number, None, [*notes, "too-long"], True)
         return
@@ -64,11 +69,10 @@ def _recovered(start: int, data: bytes, number: int, notes: list[str]) -> Iterat
         if found is None:
             break
         value, length, lenient = found
-        extra = ["joined"] if at or data[at + length :].strip() else []
+        extra = ["joined"] if at or data[at + length :] else []
         raw = data[at : at + length]
         yield Value(start + at, raw, number, value, notes + extra + lenient)
-        at += length
-        at += len(data[at:]) - len(data[at:].lstrip())
+        at = _skip(data, at + length)
     if at >= len(data):
         return
     rest = data[at:]
@@ -84,6 +88,31 @@ def _recovered(start: int, data: bytes, number: int, notes: list[str]) -> Iterat
             yield Value(start + at + cut, rest[cut:], number, found[0], [*notes, "spliced"])
             return
     yield Value(start + at, rest, number, None, [*notes, "malformed"], True)
+
+
+def _skip(data: bytes, at: int) -> int:
+    """Past the padding at `at`."""
+    return len(data) - len(data[at:].lstrip(_PADDING))
+
+
+def padding(data: bytes) -> bool:
+    """True when there is nothing but padding."""
+    return not data.strip(_PADDING)
+
+
+def whole(data: bytes) -> bool:
+    """True when a line without its end is whole records that more bytes could not change.
+
+    Only objects and arrays say themselves where they end; `12` may become `123`.
+    """
+    at = _skip(data, len(BOM) if data.startswith(BOM) else 0)
+    seen = False
+    while at < len(data):
+        found = _value_at(data[at:]) if data[at : at + 1] in (b"{", b"[") else None
+        if found is None:
+            return False
+        seen, at = True, _skip(data, at + found[1])
+    return seen
 
 
 def _value_at(data: bytes) -> tuple[Any, int, list[str]] | None:
@@ -105,6 +134,33 @@ def _value_at(data: bytes) -> tuple[Any, int, list[str]] | None:
     except (ValueError, RecursionError):
         return None
     return value, len(text[:end].encode("utf-8", "surrogateescape")), notes
+
+
+def first_value(data: bytes) -> Any:
+    """The first value of a line, read as leniently as records are; None when there is none."""
+    data = data.removeprefix(BOM).strip(_PADDING)
+    try:
+        return orjson.loads(data)
+    except orjson.JSONDecodeError:
+        found = _value_at(data)
+        return found[0] if found else None
+
+
+_NAME_BYTES = 1024
+
+
+def name(text: str) -> str:
+    """An id, folder or code as databases and notes take it: no NUL, no line end, bounded.
+
+    The record keeps what was there; a long name keeps its beginning and a digest of the whole.
+    """
+    text = clean(text)
+    if not text.isprintable():
+        text = re.sub(r"[\0\r\n]", "\ufffd", text)
+    data = text.encode()
+    if len(data) > _NAME_BYTES:
+        return f"{text[:200]}…{hashlib.sha256(data).hexdigest()[:32]}"
+    return text
 
 
 def clean(text: str) -> str:

@@ -9,7 +9,6 @@ from __future__ import annotations
 from contextlib import AbstractContextManager
 from typing import Any
 
-from core import claims
 from core.aiwg_identity import (
     iso_ms,
     js_digest,
@@ -19,20 +18,15 @@ from core.aiwg_identity import (
     promotion_handle,
     source_ref,
 )
-from core.evidence.lookup import current
-from core.identity import digest, keyed_id, parse_locator
-from core.operations.envelope import Plan, Target, bound_source
-from core.ports import Desk, Reader, Writer
+from core.operations.envelope import Plan, Target
+from core.ports import Desk, Writer
 from core.promotion.consumers import line_memory_files as files
-from schemas.candidates import CandidateState, CandidateVersion
-from schemas.common import Classification
-from schemas.errors import Refused, Stale
-from schemas.operations import BoundTarget, Effect, Envelope, Receipt
-from schemas.promotion import Belief
-from schemas.storage import Claim, StoredOperation
+from core.promotion.consumers import reviewed, wiki
+from schemas.candidates import CandidateVersion
+from schemas.operations import Effect, Envelope, Receipt
+from schemas.storage import StoredOperation
 
 NAME = "line-memory"
-_PROMOTABLE = (Classification.PUBLIC, Classification.INTERNAL)
 
 
 class LineMemory:
@@ -48,72 +42,39 @@ class LineMemory:
         Raises Refused `candidate.not-accepted`, `line-memory.*`, `destination.link`; Stale
         `candidate.stale-version`.
         """
-        with desk.store.read() as view:
-            version = accepted(view, subject)
-            claim = claims.claim_of(desk, version.statement)
-            conflicts, duplicates = claims.relations(
-                view.claims, claim, version.key, version.scope, version.id
-            )
-            missing = [s.locator for s in version.sources if not current(view, s)]
-        found = files.settings(desk.workspace)
-        before_text = desk.workspace.read(found.path)
-        before_meta = desk.workspace.read(found.metadata)
+        found = reviewed.reviewed(desk, subject)
+        version = found.version
+        own = files.settings(desk.workspace)
+        before_text = desk.workspace.read(own.path)
+        before_meta = desk.workspace.read(own.metadata)
         text = files.read_text(before_text)
-        sidecar = files.read_sidecar(before_meta, found)
-        journals = files.pending_journals(desk.workspace)
+        sidecar = files.read_sidecar(before_meta, own)
         fact = normalised_line(version.statement)
-        after_text, count = files.with_fact(text, fact, dedupe=found.dedupe)
+        after_text, count = files.with_fact(text, fact, dedupe=own.dedupe)
         duplicate = fact in text.lines
         after_meta = pretty(_promoted(sidecar, text, fact, version))
-        targets = (
-            Target(found.path, before_text, after_text),
-            Target(found.metadata, before_meta, after_meta, derived=True),
-        )
         blocked = []
-        if version.classification not in _PROMOTABLE:
-            blocked.append("promotion.classification")
-        if count > found.max_lines:
+        if count > own.max_lines:
             blocked.append("line-memory.full")
-        if journals:
+        if files.pending_journals(desk.workspace):
             blocked.append("line-memory.journal-pending")
-        if missing:
-            blocked.append("candidate.source-missing")
-        envelope = Envelope(
-            action="promote",
-            workspace=desk.workspace.id,
-            checkout=desk.workspace.checkout,
-            subject=subject,
-            subject_digest=version.digest,
-            consumer=NAME,
-            request=request,
-            targets=tuple(
-                BoundTarget(
-                    path=t.path,
-                    before_digest=None if t.before is None else digest(t.before),
-                    after_digest=digest(t.after),
-                )
-                for t in targets
+        return reviewed.plan(
+            desk,
+            found,
+            NAME,
+            request,
+            (
+                Target(own.path, before_text, after_text),
+                Target(own.metadata, before_meta, after_meta, derived=True),
             ),
-            sources=tuple(
-                bound_source(s.locator, s.digest, version.classification) for s in version.sources
-            ),
-            policy_digest=desk.policy.digest,
-            conflicts=tuple(c.ref for c in conflicts),
-            duplicate=duplicate or bool([d for d in duplicates if d.layer == NAME]),
-            blocked_by=tuple(blocked),
+            duplicate=duplicate,
+            blocked=blocked,
+            affects=_effects(found, count, own.max_lines, duplicate, wiki.leftovers(desk, found)),
         )
-        return Plan(
-            envelope=envelope,
-            targets=targets,
-            classification=version.classification,
-            conflicts=conflicts,
-            affects=_effects(version, count, found.max_lines, duplicate, len(conflicts)),
-            checks=_checks(version, missing),
-            facts={
-                "statement": version.statement,
-                "reason": version.decision.reason if version.decision else "",
-            },
-        )
+
+    def recheck(self, unit: Writer, envelope: Envelope) -> None:
+        """The version is still accepted and the newest."""
+        reviewed.recheck(unit, envelope)
 
     def before_write(self, desk: Desk, plan: Plan) -> None:
         """AIWG's redo journal: should we die now, its next command completes both files."""
@@ -132,49 +93,15 @@ class LineMemory:
             files.remove_journal(desk.workspace, key, memory, metadata)
             desk.on_step("journal-removed")
 
+    def tidy(self, desk: Desk) -> None:
+        """Remove a lock whose owner is dead."""
+        files.remove_dead_lock(desk.workspace)
+
     def record(
         self, desk: Desk, unit: Writer, operation: StoredOperation, receipt: Receipt
     ) -> Receipt:
-        """Form the belief, move the version to promoted, enter the claim under its new layer."""
-        locator = parse_locator(operation.envelope.subject, "cand")
-        version = unit.candidates.version(locator.id, locator.version)
-        if version is None:
-            raise Stale("preview.stale", f"{operation.envelope.subject} is gone.")
-        name = keyed_id("bel", desk.secret, operation.envelope.subject.encode())
-        belief = Belief(
-            id=name,
-            statement=version.statement,
-            candidate=version.id,
-            version=version.version,
-            consumers=(),
-            valid_from=version.valid_from,
-            valid_until=version.valid_until,
-            recorded=receipt.time,
-        )
-        unit.promotion.add_belief(belief, NAME, receipt.receipt_id)
-        unit.candidates.promoted(version.id, version.version)
-        unit.claims.withdraw(version.id)
-        claim = claims.claim_of(desk, version.statement)
-        unit.claims.put(Claim(claim, version.key, version.scope, NAME, name, version.statement))
-        return receipt.model_copy(update={"belief": name})
-
-
-def accepted(view: Reader, subject: str) -> CandidateVersion:
-    """The accepted, newest version a promotion is about (spec 5.2).
-
-    Raises Refused `candidate.not-accepted`; Stale `candidate.stale-version`.
-    """
-    locator = parse_locator(subject, "cand")
-    version = view.candidates.version(locator.id, locator.version)
-    if version is None:
-        raise Refused("candidate.not-accepted", f"There is no {subject}.")
-    if version.version != version.newest:
-        raise Stale(
-            "candidate.stale-version", f"{subject} is not the newest.", newest=version.newest
-        )
-    if version.state not in (CandidateState.ACCEPTED, CandidateState.PROMOTED):
-        raise Refused("candidate.not-accepted", f"{subject} is {version.state.value}.")
-    return version
+        """Form the belief of the promoted version."""
+        return reviewed.record(desk, unit, operation, receipt)
 
 
 def _journal_key(envelope: Envelope) -> str:
@@ -189,7 +116,8 @@ def _promoted(
     when = iso_ms(decision.time if decision else version.created)
     entries: dict[str, Any] = sidecar["entries"]
     active = {e["value"] for e in entries.values() if e["status"] == "active"}
-    for n, line in enumerate(x for x in text.lines if x.strip() and x not in active):
+    untracked = dict.fromkeys(x for x in text.lines if x.strip() and x not in active)
+    for n, line in enumerate(untracked):
         if line != fact:
             handle = _free(entries, nul_digest("memdesk-untracked", line), n)
             entries[handle] = _entry(handle, line, when)
@@ -240,34 +168,15 @@ def _free(entries: dict[str, Any], seed: str, n: int) -> str:
 
 
 def _effects(
-    version: CandidateVersion, count: int, limit: int, duplicate: bool, conflicts: int
+    found: reviewed.Reviewed,
+    count: int,
+    limit: int,
+    duplicate: bool,
+    leftovers: list[Effect],
 ) -> tuple[Effect, ...]:
-    out = []
+    text = f"line memory will hold {count} of at most {limit} lines"
+    lines = Effect(code="line-memory.lines", text=text)
     if duplicate:
-        out.append(
-            Effect(
-                code="duplicate.same-claim", text="The line stands already; it becomes the newest."
-            )
-        )
-    else:
-        out.append(Effect(code="belief.new", text=f"new belief  “{version.statement}”"))
-    if conflicts:
-        text = f"{conflicts} other statement(s) under {version.key} stay as they are"
-        out.append(Effect(code="conflict.same-key", text=text))
-    out.append(
-        Effect(
-            code="line-memory.lines", text=f"line memory will hold {count} of at most {limit} lines"
-        )
-    )
-    return tuple(out)
-
-
-def _checks(version: CandidateVersion, missing: list[str]) -> tuple[Effect, ...]:
-    by = version.decision.actor.reviewer if version.decision else "?"
-    out = [Effect(code="candidate", text=f"candidate @{version.version} newest, accepted by {by}")]
-    good = len(version.sources) - len(missing)
-    out.append(Effect(code="source", text=f"{good} of {len(version.sources)} source(s) unchanged"))
-    acknowledged = version.decision.acknowledged if version.decision else ()
-    hazards = ", ".join(acknowledged) + " acknowledged" if acknowledged else "no hazard"
-    out.append(Effect(code="hazard", text=hazards))
-    return tuple(out)
+        again = "The line stands already; it becomes the newest."
+        return Effect(code="duplicate.same-claim", text=again), lines
+    return (*reviewed.new_belief(found), lines, *leftovers)

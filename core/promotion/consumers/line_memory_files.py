@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from core.aiwg_identity import iso_ms, journal_id, pretty
+from core.operations.durable import translated
 from core.ports import Desk
 from core.workspace import Workspace, read_at
 from schemas.errors import NotFound, Refused, Stale
@@ -26,6 +27,18 @@ JOURNALS = f"{FOLDER}/transactions"
 SCHEMA = "aiwg.line-memory.v1"
 JOURNAL_SCHEMA = "aiwg.line-memory.transaction.v1"
 _POLL_S = 0.01
+
+
+def parse(data: bytes) -> Any:
+    """JSON exactly as JavaScript's parser takes it: UTF-8, no BOM, no NaN.
+
+    Raises ValueError or RecursionError.
+    """
+
+    def refuse(constant: str) -> None:
+        raise ValueError(constant)
+
+    return json.loads(data.decode(), parse_constant=refuse)
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +58,7 @@ def settings(workspace: Workspace) -> Settings:
         return Settings()
     broken = Refused("line-memory.config-broken", path=CONFIG)
     try:
-        table = json.loads(data)
+        table = parse(data)
     except (ValueError, RecursionError) as err:
         raise broken from err
     if not isinstance(table, dict):
@@ -61,8 +74,10 @@ def settings(workspace: Workspace) -> Settings:
             workspace.relative(name)
         except Refused as err:
             raise broken from err
-        if not name.startswith(".aiwg/"):
+        if not name.startswith(".aiwg/") or name in (CONFIG, f"{FOLDER}/{LOCK}"):
             raise broken
+    if workspace.relative(path) == workspace.relative(metadata):
+        raise broken
     return Settings(path, metadata, limit, dedupe is not False)
 
 
@@ -102,8 +117,6 @@ def with_fact(text: TextFile, fact: str, *, dedupe: bool) -> tuple[bytes, int]:
         wanted = fact.encode()
         pieces = [p for p in kept.split(b"\n") if p.removesuffix(b"\r") != wanted]
         kept = b"\n".join(pieces)
-        if kept.strip(b"\r\n") == b"":
-            kept = b""
     if kept and not kept.endswith(b"\n"):
         kept += text.newline.encode()
     after = kept + fact.encode() + text.newline.encode()
@@ -124,7 +137,7 @@ def read_sidecar(data: bytes | None, found: Settings) -> dict[str, Any]:
         }
     broken = Refused("line-memory.metadata-broken", path=found.metadata)
     try:
-        document = json.loads(data)
+        document = parse(data)
     except (ValueError, RecursionError) as err:
         raise broken from err
     if not isinstance(document, dict) or document.get("version") != 1:
@@ -163,7 +176,7 @@ def write_journal(
         "memoryContent": memory.decode(),
         "metadataContent": metadata.decode(),
     }
-    with workspace.directory(JOURNALS, create=True) as folder:
+    with translated(JOURNALS), workspace.directory(JOURNALS, create=True) as folder:
         temporary = f"{name}.tmp-{os.getpid()}-memdesk"
         flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_CLOEXEC
         with os.fdopen(os.open(temporary, flags, 0o600, dir_fd=folder), "wb") as file:
@@ -177,7 +190,11 @@ def write_journal(
 def remove_journal(workspace: Workspace, operation: str, memory: bytes, metadata: bytes) -> None:
     """Remove our own journal, and nobody else's; repeatable."""
     name = _journal_name(operation, memory, metadata)
-    with contextlib.suppress(NotFound), workspace.directory(JOURNALS) as folder:
+    with (
+        contextlib.suppress(NotFound),
+        translated(JOURNALS),
+        workspace.directory(JOURNALS) as folder,
+    ):
         for left in os.listdir(folder):
             if left == name or (left.startswith(name) and left.endswith("-memdesk")):
                 with contextlib.suppress(FileNotFoundError):
@@ -199,10 +216,7 @@ def lock(desk: Desk) -> Iterator[None]:
     """
     end = time.monotonic() + desk.policy.lock_timeout
     with desk.workspace.directory(FOLDER, create=True) as folder:
-        while not _take(folder, desk):
-            if _owner_is_dead(folder):
-                _set_aside(folder)
-                continue
+        while not _taken(folder, desk):
             if time.monotonic() > end:
                 raise Stale("line-memory.locked", path=f"{FOLDER}/{LOCK}")
             time.sleep(_POLL_S)
@@ -213,17 +227,43 @@ def lock(desk: Desk) -> Iterator[None]:
                 os.unlink(LOCK, dir_fd=folder)
 
 
+def remove_dead_lock(workspace: Workspace) -> None:
+    """Take away a lock that a process left which certainly does not run any more."""
+    with (
+        contextlib.suppress(NotFound),
+        translated(f"{FOLDER}/{LOCK}"),
+        workspace.directory(FOLDER) as folder,
+    ):
+        if _owner_is_dead(folder):
+            _set_aside(folder)
+
+
+def _taken(folder: int, desk: Desk) -> bool:
+    with translated(f"{FOLDER}/{LOCK}"):
+        if _take(folder, desk):
+            return True
+        if not _owner_is_dead(folder):
+            return False
+        _set_aside(folder)
+        return _take(folder, desk)
+
+
 def _take(folder: int, desk: Desk) -> bool:
-    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+    """Make the lock with its body in one step: a crash never leaves an empty one behind."""
     body = json.dumps(
         {"pid": os.getpid(), "createdAt": iso_ms(desk.clock())}, separators=(",", ":")
     )
+    mine = f".{LOCK}.memdesk"
+    flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_CLOEXEC
     try:
-        handle = os.open(LOCK, flags, 0o600, dir_fd=folder)
+        with os.fdopen(os.open(mine, flags, 0o600, dir_fd=folder), "w") as file:
+            file.write(body + "\n")
+        os.link(mine, LOCK, src_dir_fd=folder, dst_dir_fd=folder, follow_symlinks=False)
     except FileExistsError:
         return False
-    with os.fdopen(handle, "w") as file:
-        file.write(body + "\n")
+    finally:
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(mine, dir_fd=folder)
     return True
 
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import sqlalchemy as sa
 from alembic import op
 
-from store.migrations import triggers
+from store.migrations import planner, triggers
 
 revision = "0001"
 down_revision: str | None = None
@@ -41,10 +41,10 @@ TABLES: dict[str, tuple[str, str]] = {
     "candidate": (
         "ws:i number:i",
         "id:t version:i state:t kind:t key:t scope:t statement:t claim:b author:t session:t "
-        "hazards:t created:i changed:i",
+        "method:t hazards:t place:i created:i changed:i",
     ),
     "candidate_version": ("ws:i number:i version:i", "state:t document:b digest:t created:i"),
-    "decision": ("ws:i number:i version:i", "time:i document:b"),
+    "decision": ("ws:i number:i version:i turn:i", "time:i batch:t? document:b"),
     "claim": ("ws:i ref:t", "claim:b key:t scope:t layer:t statement:t"),
     "operation": (
         "ws:i id:t",
@@ -68,7 +68,9 @@ INDEXES: tuple[tuple[str, str, str, bool], ...] = (
     ("event", "event_id", "ws id", True),
     ("event", "event_twin", "ws twin", False),
     ("candidate", "candidate_id", "ws id", True),
-    ("candidate", "candidate_state", "ws state number", False),
+    ("candidate", "candidate_state", "ws state place", False),
+    ("candidate", "candidate_place", "ws place", True),
+    ("candidate", "candidate_key", "ws key scope", False),
     ("candidate", "candidate_changed", "ws changed", False),
     ("claim", "claim_claim", "ws claim", False),
     ("claim", "claim_key", "ws key scope", False),
@@ -78,6 +80,7 @@ INDEXES: tuple[tuple[str, str, str, bool], ...] = (
     ("receipt", "receipt_operation", "ws operation consumer", True),
     ("receipt", "receipt_id", "ws id", True),
     ("decision", "decision_time", "ws time", False),
+    ("decision", "decision_batch", "ws batch", False),
     ("belief", "belief_candidate", "ws candidate version", True),
 )
 ROWID = {"event_body", "candidate_version", "outbox", "divergence", "receipt", "operation"}
@@ -106,3 +109,15 @@ def upgrade() -> None:
     postgresql = op.get_bind().dialect.name == "postgresql"
     for statement in triggers.postgresql() if postgresql else triggers.sqlite():
         op.execute(statement)
+    if not postgresql:
+        for statement in planner.sqlite(_indexes()):
+            op.execute(statement)
+
+
+def _indexes() -> Iterator[tuple[str, str, int, bool]]:
+    """Every index, primary keys included: table, SQLite's name for it, columns, uniqueness."""
+    for table, (keys, _columns) in TABLES.items():
+        name = f"sqlite_autoindex_{table}_1" if table in ROWID else table
+        yield table, name, len(keys.split()), True
+    for table, name, columns, unique in INDEXES:
+        yield table, name, len(columns.split()), unique

@@ -1,0 +1,1 @@
+"""Side-by-side measurements against floors that import nothing of ours; see README.md."""

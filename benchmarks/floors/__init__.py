@@ -1,0 +1,1 @@
+"""What the same work costs with nothing of ours; only the standard library, orjson, textual."""

@@ -1,0 +1,168 @@
+"""What every consumer shares: the accepted version, its plan's envelope, the belief it forms."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from core import claims
+from core.evidence.lookup import current
+from core.identity import digest, keyed_id, parse_locator
+from core.operations.envelope import Plan, Target, bound_source
+from core.ports import Desk, Reader, Writer
+from schemas.candidates import CandidateState, CandidateVersion, Related
+from schemas.common import Classification
+from schemas.errors import Refused, Stale
+from schemas.operations import BoundTarget, Effect, Envelope, Receipt
+from schemas.promotion import Belief
+from schemas.storage import Claim, StoredOperation
+
+_PROMOTABLE = (Classification.PUBLIC, Classification.INTERNAL)
+
+
+@dataclass(frozen=True, slots=True)
+class Reviewed:
+    """An accepted version with what stands beside it, as of one view of the store."""
+
+    version: CandidateVersion
+    conflicts: tuple[Related, ...]
+    duplicates: tuple[Related, ...]
+    missing: tuple[str, ...]
+    """Locators of sources that no longer hold the quoted words."""
+
+
+def reviewed(desk: Desk, subject: str) -> Reviewed:
+    """The version a promotion is about. Raises as `accepted` does."""
+    with desk.store.read() as view:
+        version = accepted(view, subject)
+        claim = claims.claim_of(desk, version.statement)
+        conflicts, duplicates = claims.relations(
+            view.claims, claim, version.key, version.scope, version.id
+        )
+        missing = tuple(s.locator for s in version.sources if not current(view, s))
+    return Reviewed(version, conflicts, duplicates, missing)
+
+
+def accepted(view: Reader, subject: str) -> CandidateVersion:
+    """The accepted, newest version a promotion is about (spec 5.2).
+
+    Raises Refused `candidate.not-accepted`; Stale `candidate.stale-version`.
+    """
+    locator = parse_locator(subject, "cand")
+    version = view.candidates.version(locator.id, locator.version)
+    if version is None:
+        raise Refused("candidate.not-accepted", f"There is no {subject}.")
+    if version.version != version.newest:
+        raise Stale(
+            "candidate.stale-version", f"{subject} is not the newest.", newest=version.newest
+        )
+    if version.state not in (CandidateState.ACCEPTED, CandidateState.PROMOTED):
+        raise Refused("candidate.not-accepted", f"{subject} is {version.state.value}.")
+    return version
+
+
+def plan(
+    desk: Desk,
+    found: Reviewed,
+    consumer: str,
+    request: dict[str, str],
+    targets: Sequence[Target],
+    *,
+    duplicate: bool,
+    blocked: Sequence[str],
+    affects: Sequence[Effect],
+) -> Plan:
+    """The plan of a promotion: everything it is bound to, and what a person must be told."""
+    v = found.version
+    codes = [] if v.classification in _PROMOTABLE else ["promotion.classification"]
+    codes += blocked
+    if found.missing:
+        codes.append("candidate.source-missing")
+    same = [d for d in found.duplicates if d.layer == consumer]
+    envelope = Envelope(
+        action="promote",
+        workspace=desk.workspace.id,
+        checkout=desk.workspace.checkout,
+        subject=f"{v.id}@{v.version}",
+        subject_digest=v.digest,
+        consumer=consumer,
+        request=request,
+        targets=tuple(
+            BoundTarget(
+                path=t.path,
+                before_digest=None if t.before is None else digest(t.before),
+                after_digest=digest(t.after),
+            )
+            for t in targets
+        ),
+        sources=tuple(bound_source(s.locator, s.digest, v.classification) for s in v.sources),
+        policy_digest=desk.policy.digest,
+        conflicts=tuple(c.ref for c in found.conflicts),
+        duplicate=duplicate or bool(same),
+        blocked_by=tuple(codes),
+    )
+    return Plan(
+        envelope=envelope,
+        targets=tuple(targets),
+        classification=v.classification,
+        conflicts=found.conflicts,
+        affects=tuple(affects),
+        checks=_checks(v, found.missing),
+        facts={"statement": v.statement, "reason": v.decision.reason if v.decision else ""},
+    )
+
+
+def _checks(version: CandidateVersion, missing: Sequence[str]) -> tuple[Effect, ...]:
+    by = version.decision.actor.reviewer if version.decision else "?"
+    out = [Effect(code="candidate", text=f"candidate @{version.version} newest, accepted by {by}")]
+    good = len(version.sources) - len(missing)
+    out.append(Effect(code="source", text=f"{good} of {len(version.sources)} source(s) unchanged"))
+    acknowledged = version.decision.acknowledged if version.decision else ()
+    hazards = ", ".join(acknowledged) + " acknowledged" if acknowledged else "no hazard"
+    out.append(Effect(code="hazard", text=hazards))
+    return tuple(out)
+
+
+def new_belief(found: Reviewed) -> list[Effect]:
+    """What a promotion that adds a statement brings, and what it leaves as it is."""
+    out = [Effect(code="belief.new", text=f"new belief  “{found.version.statement}”")]
+    if found.conflicts:
+        count, key = len(found.conflicts), found.version.key
+        text = f"{count} other statement(s) under {key} stay as they are"
+        out.append(Effect(code="conflict.same-key", text=text))
+    return out
+
+
+def recheck(unit: Writer, envelope: Envelope) -> None:
+    """The version is still accepted and the newest, and nobody can change that meanwhile."""
+    unit.candidates.hold()
+    version = accepted(unit, envelope.subject)
+    if version.digest != envelope.subject_digest:
+        raise Stale("candidate.stale-version", f"{envelope.subject} was altered.")
+
+
+def record(desk: Desk, unit: Writer, operation: StoredOperation, receipt: Receipt) -> Receipt:
+    """Form the belief, move the version to promoted, enter the claim under its new layer."""
+    bound = operation.envelope
+    locator = parse_locator(bound.subject, "cand")
+    version = unit.candidates.version(locator.id, locator.version)
+    if version is None:
+        raise Stale("preview.stale", f"{bound.subject} is gone.")
+    name = keyed_id("bel", desk.secret, bound.subject.encode())
+    belief = Belief(
+        id=name,
+        statement=version.statement,
+        candidate=version.id,
+        version=version.version,
+        consumers=(),
+        valid_from=version.valid_from,
+        valid_until=version.valid_until,
+        recorded=receipt.time,
+    )
+    unit.promotion.add_belief(belief, bound.consumer, receipt.receipt_id)
+    unit.candidates.promoted(version.id, version.version)
+    unit.claims.withdraw(version.id)
+    claim = claims.claim_of(desk, version.statement)
+    said = Claim(claim, version.key, version.scope, bound.consumer, name, version.statement)
+    unit.claims.put(said)
+    return receipt.model_copy(update={"belief": name})

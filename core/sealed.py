@@ -1,0 +1,47 @@
+"""Seals: what the ledger commits to for a candidate version, a decision, a receipt (spec 1.4).
+
+Made over the stored document's own members, so a contract that gains a member later still verifies
+what was sealed before it; keyed, so nothing is left to guess by once the document is erased.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import orjson
+
+from core.identity import canonical, seal
+
+_MOVING: dict[str, Any] = {
+    "state": "pending", "decision": None, "conflicts": [], "duplicates": [],
+}  # fmt: skip
+"""Members of a version that are derived when it is shown; its stored document has them so."""
+
+
+def version(secret: bytes, document: bytes) -> str:
+    """The ledger root of a candidate version. Raises ValueError for another document."""
+    members = _members(document)
+    moving = {k: members.pop(k) for k in _MOVING}
+    if moving != _MOVING or members.pop("newest") != members["version"]:
+        raise ValueError("derived members are not as they were stored")
+    return seal(secret, canonical(members))
+
+
+def decision(secret: bytes, ref: str, document: bytes) -> str:
+    """The ledger root of a decision on `ref`. Raises ValueError for another document."""
+    return seal(secret, canonical([ref, _members(document)]))
+
+
+def receipt(secret: bytes, document: bytes) -> str:
+    """The ledger root of a receipt. Raises ValueError for another document."""
+    members = _members(document)
+    if members.pop("replayed") is not False:
+        raise ValueError("a stored receipt is not a replay")
+    return seal(secret, canonical(members))
+
+
+def _members(document: bytes) -> dict[str, Any]:
+    members: dict[str, Any] = orjson.loads(document)
+    if orjson.dumps(members) != document:
+        raise ValueError("the document is not in the form it was stored in")
+    return members

@@ -1,0 +1,82 @@
+"""Processes that confirm an operation and kill themselves at a named step.
+
+One server imports everything once and forks for each request, so the matrix stays fast; what it
+forks opens the desk anew, and what dies is a process of its own, by SIGKILL.
+"""
+
+from __future__ import annotations
+
+import atexit
+import dataclasses
+import functools
+import json
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).parents[2]
+
+
+@functools.cache
+def _server() -> subprocess.Popen[str]:
+    command = [sys.executable, "-m", "tests.faults.child"]
+    pipes: dict[str, Any] = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
+    server = subprocess.Popen(command, cwd=ROOT, **pipes)
+    atexit.register(server.kill)
+    return server
+
+
+def run(root: Path, operation: str, die_at: str) -> tuple[int, list[str]]:
+    """Confirm in a new process: its exit status (negative: the signal) and the steps it reached."""
+    server = _server()
+    assert server.stdin is not None and server.stdout is not None
+    server.stdin.write(json.dumps([str(root), operation, die_at]) + "\n")
+    server.stdin.flush()
+    status, steps = json.loads(server.stdout.readline())
+    return status, steps
+
+
+def _confirm(root: str, operation: str, die_at: str, out: int) -> None:
+    from core import desk as desks
+    from core.operations.confirm import confirm
+    from schemas.common import Actor, Door
+
+    def step(name: str) -> None:
+        os.write(out, name.encode() + b"\n")
+        if name == die_at:
+            os.kill(os.getpid(), signal.SIGKILL)
+
+    who = Actor(reviewer="Ana <ana@example.org>", door=Door.COMMAND)
+    desk = dataclasses.replace(desks.open_(Path(root), who), on_step=step)
+    confirm(desk, operation)
+
+
+def _serve() -> None:
+    import core.promotion
+    import store.unit
+
+    assert core.promotion and store.unit
+
+    for line in sys.stdin:
+        read, write = os.pipe()
+        pid = os.fork()
+        if pid == 0:
+            os.close(read)
+            try:
+                _confirm(*json.loads(line), write)
+            except BaseException as err:
+                os.write(write, f"{type(err).__name__}:{err}\n".encode())
+                os._exit(1)
+            os._exit(0)
+        os.close(write)
+        with os.fdopen(read) as pipe:
+            steps = pipe.read().splitlines()
+        _, status = os.waitpid(pid, 0)
+        print(json.dumps([os.waitstatus_to_exitcode(status), steps]), flush=True)
+
+
+if __name__ == "__main__":
+    _serve()

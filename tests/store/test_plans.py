@@ -1,0 +1,73 @@
+"""SQLite answers the queries that grow with the store from an index, never by walking a table."""
+
+from __future__ import annotations
+
+import re
+import sqlite3
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+import sqlalchemy as sa
+
+from core.ports import Desk, Reader
+from schemas.storage import CandidateFilter
+
+ID = "ev_" + "0" * 32
+WHOLE_TABLE = re.compile(r"SCAN (?!wanted\b)|PRIMARY KEY \(ws=\?\)|INDEX \w+ \(ws=\?\)")
+QUERIES: dict[str, Callable[[Reader], object]] = {
+    "twins": lambda v: v.evidence.twins([1, 2]),
+    "event": lambda v: v.evidence.event(ID),
+    "file by path": lambda v: v.evidence.file_by_path("a"),
+    "files by head": lambda v: v.evidence.files_by_head("a"),
+    "window": lambda v: v.candidates.window(CandidateFilter(), 1, 128),
+    "row": lambda v: v.candidates.row("cand_" + "0" * 32),
+    "version": lambda v: v.candidates.version("cand_" + "0" * 32),
+    "same claim": lambda v: v.claims.same(b"", "", 20),
+    "same key": lambda v: v.claims.same_key("k", "project", "", 20),
+    "operation": lambda v: v.operations.operation("op_" + "0" * 32),
+    "receipt": lambda v: v.operations.receipt("op_" + "0" * 32),
+    "open operations": lambda v: v.operations.open_of("cand_x@1"),
+    "prepared": lambda v: v.operations.prepared("checkout"),
+}
+
+
+@pytest.fixture
+def statements() -> Iterator[list[tuple[str, object]]]:
+    """Every statement that any engine runs meanwhile, with its parameters."""
+    found: list[tuple[str, object]] = []
+
+    def note(_c: object, _cursor: object, sql: str, parameters: object, *_rest: object) -> None:
+        if sql.startswith("SELECT"):
+            found.append((sql, parameters))
+
+    sa.event.listen(sa.Engine, "before_cursor_execute", note)
+    yield found
+    sa.event.remove(sa.Engine, "before_cursor_execute", note)
+
+
+@pytest.mark.parametrize("name", sorted(QUERIES))
+def test_a_query_is_answered_from_a_sharp_index(
+    sqlite_desk: Desk, statements: list[tuple[str, object]], name: str
+) -> None:
+    """The plan, asked of plain SQLite, holds no walk over the rows of a workspace."""
+    statements.clear()
+    with sqlite_desk.store.read() as view:
+        QUERIES[name](view)
+    database = Path(sqlite_desk.workspace.folder) / "memdesk.db"
+    plans = []
+    with closing(sqlite3.connect(database)) as plain:
+        for sql, parameters in statements:
+            plans += [row[3] for row in plain.execute(f"EXPLAIN QUERY PLAN {sql}", parameters)]  # type: ignore[call-overload]
+    assert plans
+    assert not [p for p in plans if WHOLE_TABLE.search(p)]
+
+
+def test_a_new_store_carries_the_planners_fixed_statistics(sqlite_desk: Desk) -> None:
+    """They are in the file itself, so every program that opens it gets the same plans."""
+    query = "EXPLAIN QUERY PLAN SELECT id FROM event WHERE ws = 1 AND twin = 5"
+    database = Path(sqlite_desk.workspace.folder) / "memdesk.db"
+    with closing(sqlite3.connect(database)) as plain:
+        assert "event_twin" in plain.execute(query).fetchone()[3]
+        assert plain.execute("SELECT count(*) FROM sqlite_stat1").fetchone()[0] > 30

@@ -1,0 +1,111 @@
+"""Nothing that acts on a terminal or hides from a reader passes the border (spec 0.7)."""
+
+from __future__ import annotations
+
+import sys
+import unicodedata
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from core.safe_text import exact_line, has_hidden, hidden, one_line, visible, visible_lines
+
+BIDI = {0x061C, 0x200E, 0x200F, *range(0x202A, 0x202F), *range(0x2066, 0x206A)}
+ZERO_WIDTH = {0x00AD, 0x034F, 0x180E, 0x200B, 0x200C, 0x200D, 0x2060, 0xFEFF, 0x2800, 0x3164}
+TAGS = set(range(0xE0000, 0xE0080))
+
+
+def acts(char: str) -> bool:
+    """True for what must never reach a terminal, by code point and not by our own table."""
+    code = ord(char)
+    control = code < 0x20 or 0x7F <= code <= 0x9F or 0xD800 <= code <= 0xDFFF
+    return (
+        control
+        or code in BIDI
+        or code in ZERO_WIDTH
+        or code in TAGS
+        or code in (0x2028, 0x2029)
+        or unicodedata.category(char) in ("Cc", "Cf", "Cs")
+    )
+
+
+def test_no_code_point_of_unicode_survives_that_acts_or_hides() -> None:
+    """Every code point, between letters."""
+    for start in range(0, sys.maxunicode + 1, 4096):
+        block = [chr(code) for code in range(start, start + 4096)]
+        shown = visible("a".join(block))
+        assert not [hex(ord(c)) for c in set(shown) if acts(c)]
+        assert shown.isprintable()
+        assert [hex(ord(c)) for c in block if acts(c) and not hidden(c)] == []
+
+
+@given(st.text(st.characters()))
+def test_any_text_becomes_one_printable_line(text: str) -> None:
+    """Whatever the mixture, nothing acts, and nothing visible is lost."""
+    shown = visible(text)
+    assert shown.isprintable()
+    assert not any(acts(c) for c in shown)
+    letters = [c for c in text if c.isalnum()]
+    assert [c for c in shown if c in letters or c.isalnum()][: len(letters)] or not letters
+    assert exact_line(text).isprintable()
+    assert one_line(text).isprintable()
+
+
+@given(st.text(st.characters()))
+def test_a_text_without_hidden_characters_passes_unchanged(text: str) -> None:
+    """`has_hidden` tells exactly when `visible` marks something."""
+    plain = text.replace("\t", "").replace("\n", "").replace("\r", "")
+    spaces = any(unicodedata.category(c) == "Zs" and c != " " for c in plain)
+    if not has_hidden(plain) and not spaces:
+        assert visible(plain) == plain
+    if has_hidden(plain):
+        assert visible(plain) != plain
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("plain", "plain"),
+        ("\x1b[31mred\x1b[0m", "␛[31mred␛[0m"),
+        ("\x1b]52;c;aGk=\x07", "␛]52;c;aGk=␇"),
+        ("\x9b31m", "‹009B›31m"),
+        ("a\x00b\x7fc", "a␀b␡c"),
+        ("over\rwrite", "over␍write"),
+        ("\u202egnirts", "‹202E›gnirts"),
+        ("zero\u200bwidth", "zero‹200B›width"),
+        ("\ufeffbom", "‹FEFF›bom"),
+        ("tag\U000e0041", "tag‹E0041›"),
+        ("lone\ud800", "lone‹D800›"),
+        ("a\u2028b", "a‹2028›b"),
+        ("nbsp\u00a0here", "nbsp here"),
+        ("thin\u2009space", "thin‹2009›space"),
+        ("\tx", "    x"),
+        ("ab\tx", "ab  x"),
+        ("❤\ufe0f", "❤"),
+        ("x\ufe0f", "x‹FE0F›"),
+        ("한글 ｗｉｄｅ é", "한글 ｗｉｄｅ é"),
+        ("fill\u3164er", "fill‹3164›er"),
+    ],
+)
+def test_golden_rows(text: str, shown: str) -> None:
+    """How rows look on a screen."""
+    assert visible(text) == shown
+
+
+def test_lines_are_split_on_lf_alone() -> None:
+    """A CR before LF goes; CR, VT, NEL and U+2028 inside a line are marks, no line ends."""
+    text = "one\r\ntwo\rx\x0b\x85\u2028\n"
+    assert visible_lines(text) == ["one", "two␍x␋‹0085›‹2028›", ""]
+
+
+def test_a_list_line_is_bounded() -> None:
+    """One line, at most the limit, with an ellipsis."""
+    line = one_line("word " * 1000, 80)
+    assert len(line) == 80
+    assert line.endswith("…")
+
+
+def test_exact_lines_show_spaces_and_tabs() -> None:
+    """Trailing space and tabs are seen in a diff."""
+    assert exact_line("a \tb ") == "a·→   b·"
