@@ -16,6 +16,12 @@ _BLANK = frozenset(
     [0x034F, 0x115F, 0x1160, 0x17B4, 0x17B5, 0x2800, 0x3164, 0xFFA0, *range(0x180B, 0x1810)]
 )
 _EMOJI_STYLE = re.compile("(?<=[\u203c-\u3299\U0001f000-\U0001faff])\ufe0f")
+_COMBINING = (
+    "\u0300-\u036f\u0483-\u0489\u0591-\u05bd\u064b-\u065f"
+    "\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff\ufe20-\ufe2f"
+)
+_STORM = re.compile(f"([{_COMBINING}]{{4}})([{_COMBINING}]+)")
+"""More marks on one letter than any script writes: they would paint over other rows."""
 _SELECTORS = frozenset([0xFE0E, 0xFE0F])
 
 
@@ -62,7 +68,8 @@ def visible(text: str) -> str:
         return text
     if "\t" in text:
         text = text.expandtabs(TAB)
-    return _EMOJI_STYLE.sub("", text).translate(_VISIBLE)
+    shown = _EMOJI_STYLE.sub("", text).translate(_VISIBLE)
+    return _STORM.sub(lambda m: m[1] + "".join(_mark(ord(c)) for c in m[2]), shown)
 
 
 def visible_lines(text: str) -> list[str]:

@@ -51,6 +51,7 @@ _SECRET_SHAPES = (
     re.compile(r"(?<=://)[^\s/@:]+:[^\s/@]+(?=@)"),
 )
 _KEYWORD_VALUE = re.compile(
+    # No prefix is consumed: a run of words before the keyword would be tried from each of them.
     r"(?i)(?<![a-z0-9])"
     r"(?:password|passwd|passphrase|secret(?:[_\- ]?(?:access[_\- ]?)?key)?|api[_\- ]?key|"
     r"access[_\- ]?key|access[_\- ]?token|auth[_\- ]?token|token|private[_\- ]?key|pin|credentials?)"

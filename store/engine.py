@@ -13,6 +13,7 @@ import threading
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 import sqlalchemy as sa
 from sqlalchemy import event as sa_event
@@ -31,6 +32,9 @@ class Database:
         self.url = url
         self._lock = threading.RLock()
         self._full: bool | None = None
+        self._file: tuple[int, int] | None = None
+        self._watch: sqlite3.Connection | None = None
+        self._watch_lock = threading.Lock()
         parsed = _parse_url(url)
         self.sqlite = parsed.get_backend_name() == "sqlite"
         if self.sqlite:
@@ -48,6 +52,10 @@ class Database:
         """Close all connections."""
         self.readers.dispose()
         self.writer.dispose()
+        with self._watch_lock:
+            if self._watch is not None:
+                self._watch.close()
+                self._watch = None
 
     @contextlib.contextmanager
     def closed_on_error(self) -> Iterator[None]:
@@ -61,6 +69,7 @@ class Database:
     @contextlib.contextmanager
     def read(self) -> Iterator[sa.Connection]:
         """A consistent, read-only view. Raises Unusable as `write` does."""
+        self._check_file()
         with translated(), self.readers.connect() as connection, connection.begin():
             yield connection
 
@@ -70,6 +79,7 @@ class Database:
 
         Raises Unusable `store.full`, `store.busy`, `store.unusable`.
         """
+        self._check_file()
         with self._lock, translated(), self.writer.connect() as connection:
             if self.sqlite and self._full is not durable:
                 raw: Any = connection.connection.dbapi_connection
@@ -80,15 +90,24 @@ class Database:
 
     def change_mark(self) -> int:
         """A number that moves when another connection commits (7 us on SQLite)."""
+        self._check_file()
+        if self.sqlite:
+            return self._data_version()
         with translated(), self.readers.connect() as connection:
-            if self.sqlite:
-                found = connection.exec_driver_sql("PRAGMA data_version").scalar_one()
-            else:
-                found = connection.exec_driver_sql(
-                    "SELECT coalesce(sum(n_tup_ins + n_tup_upd + n_tup_del), 0)::bigint "
-                    "FROM pg_stat_user_tables"
-                ).scalar_one()
+            found = connection.exec_driver_sql(
+                "SELECT coalesce(sum(n_tup_ins + n_tup_upd + n_tup_del), 0)::bigint "
+                "FROM pg_stat_user_tables"
+            ).scalar_one()
         return int(found)
+
+    def _data_version(self) -> int:
+        """Always asked on the same connection: other connections count otherwise."""
+        with self._watch_lock, translated():
+            if self._watch is None:
+                self._watch = sqlite3.connect(
+                    f"file:{quote(str(self.path))}?mode=ro", uri=True, check_same_thread=False
+                )
+            return int(self._watch.execute("PRAGMA data_version").fetchone()[0])
 
     def prepare(self) -> None:
         """Create or migrate the store to HEAD, backing a SQLite file up before a migration.
@@ -97,13 +116,28 @@ class Database:
         """
         with translated():
             current = self._revision()
-            if current == HEAD:
-                return
             if current is not None and current > HEAD:
                 raise Unusable("store.newer", f"The store has revision {current}.")
-            if current is not None and self.path is not None:
+            if current is not None and current != HEAD and self.path is not None:
                 self._backup(current)
-            self._migrate()
+            if current != HEAD:
+                self._migrate()
+        self._file = self._identity()
+
+    def _identity(self) -> tuple[int, int] | None:
+        if self.path is None:
+            return None
+        try:
+            found = self.path.stat()
+        except OSError as err:
+            raise Unusable("store.unusable", "The database file is gone.") from err
+        return found.st_dev, found.st_ino
+
+    def _check_file(self) -> None:
+        """Refuse to go on in a SQLite file that was deleted or replaced: what is written to it
+        would be lost, and a new connection would make an empty one in its place."""
+        if self._file is not None and self._identity() != self._file:
+            raise Unusable("store.unusable", "The database file was replaced by another.")
 
     def _revision(self) -> str | None:
         with self.writer.connect() as connection:

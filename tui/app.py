@@ -7,12 +7,13 @@ import threading
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
+from rich.text import Text
 from textual import work
 from textual.app import App
 from textual.binding import BindingType
 from textual.containers import Container
 
-from core.safe_text import one_line
+from core.safe_text import one_line, visible
 from schemas.errors import MemdeskError
 from tui import keys
 from tui.messages import Changed, Explain, Hints, OpenPreview
@@ -47,7 +48,7 @@ _COPY_LIMIT = 74_000
 class DeskApp(App[int]):
     """The app. `client` is None until the store is open."""
 
-    CSS_PATH = "memdesk.tcss"
+    CSS_PATH = Path(__file__).with_name("memdesk.tcss")
     TITLE = "memdesk"
     BINDINGS: ClassVar[list[BindingType]] = list(keys.bindings("desk"))
     HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (100, "-wide")]  # noqa: RUF012
@@ -93,9 +94,13 @@ class DeskApp(App[int]):
         try:
             client = await asyncio.to_thread(self._make_client)
         except MemdeskError as err:
-            self.exit(int(err.exit), message=f"{err.code}: {err.message}\n  {err.remedy}")
+            # Rich would read a string as markup; a path is none.
+            lines = (f"{err.code}: {err.message}", f"  {err.remedy}")
+            self.exit(int(err.exit), message=Text("\n".join(map(visible, lines))))
             return
         self.client = client
+        if self._taken_down:
+            return
         self._configure(client)
         bar, dot = self.query_one(Bar), f" {glyphs().dot} "
         where = [client.name, client.branch, client.reviewer.partition(" <")[0]]
@@ -175,13 +180,22 @@ class DeskApp(App[int]):
         try:
             mark = await asyncio.to_thread(client.change_mark)
         except MemdeskError as err:
-            self.query_one(Bar).say(f"{err.code}: {err.message} {err.remedy}", "bad")
+            self._failed(err)
             return
         if mark != self._mark:
             self._mark = mark
             self.post_message(Changed())
-        else:
+        elif not self._taken_down:
             self.pane.tick()
+
+    def _failed(self, err: MemdeskError) -> None:
+        if not self._taken_down:
+            self.query_one(Bar).say(f"{err.code}: {err.message} {err.remedy}", "bad")
+
+    @property
+    def _taken_down(self) -> bool:
+        """True once the frame is taken down; a worker may come back after that."""
+        return not self.query(Bar)
 
     @work(exclusive=True, group="changed")
     async def on_changed(self, event: Changed) -> None:
@@ -193,7 +207,9 @@ class DeskApp(App[int]):
         try:
             self._counts = await asyncio.to_thread(client.counts)
         except MemdeskError as err:
-            self.query_one(Bar).say(f"{err.code}: {err.message} {err.remedy}", "bad")
+            self._failed(err)
+            return
+        if self._taken_down:
             return
         self._tabs()
         self.pane.store_changed()
@@ -324,6 +340,8 @@ class DeskApp(App[int]):
 
         own = _NAMES[self.active].lower()
         for pane in (own, "list", "desk"):
+            if pane == "list" and self.active not in (1, 2):
+                continue
             for a in keys.of(pane):
                 target = self if pane == "desk" else self.pane
                 run = getattr(target, f"action_{a.name}", None)

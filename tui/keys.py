@@ -38,11 +38,11 @@ ACTIONS: tuple[Action, ...] = (
     Action("list.up", "list", "k,up", "up", "Previous row."),
     Action("list.top", "list", "g,home", "top", "First row."),
     Action("list.bottom", "list", "G,end", "bottom", "Last row."),
-    Action("list.page-down", "list", "ctrl+d,pagedown", "page", "A page down."),
-    Action("list.page-up", "list", "ctrl+u,pageup", "page", "A page up."),
+    Action("list.page-down", "list", "ctrl+d,pagedown", "page down", "A page down."),
+    Action("list.page-up", "list", "ctrl+u,pageup", "page up", "A page up."),
     Action("list.switch", "list", "tab", "list/detail", "Between list and detail."),
-    Action("list.detail-down", "list", "J", "scroll", "Scroll the detail down from the list."),
-    Action("list.detail-up", "list", "K", "scroll", "Scroll the detail up from the list."),
+    Action("list.detail-down", "list", "J", "scroll down", "Scroll the detail down from the list."),
+    Action("list.detail-up", "list", "K", "scroll up", "Scroll the detail up from the list."),
     Action("list.filter", "list", "slash", "filter", "Filter by words; esc clears it."),
     Action("list.states", "list", "f", "by state", "Show another state."),
     Action("list.why", "list", "enter", "why", "Meaning and remedy of the codes shown."),
@@ -83,14 +83,14 @@ ACTIONS: tuple[Action, ...] = (
         "candidates.tab-next",
         "candidates",
         "right_square_bracket",
-        "tab",
+        "next tab",
         "Next tab of the detail.",
     ),
     Action(
         "candidates.tab-back",
         "candidates",
         "left_square_bracket",
-        "tab",
+        "previous tab",
         "Previous tab of the detail.",
     ),
     Action(
@@ -119,12 +119,24 @@ ACTIONS: tuple[Action, ...] = (
         "promotion.tab-next",
         "promotion",
         "right_square_bracket",
-        "tab",
+        "next list",
         "Next list: to promote, writes, receipts.",
     ),
-    Action("promotion.tab-back", "promotion", "left_square_bracket", "tab", "Previous list."),
+    Action(
+        "promotion.tab-back", "promotion", "left_square_bracket", "previous list", "Previous list."
+    ),
     Action("promotion.back", "promotion", "escape", "back", "Back to the list."),
 )
+
+TEXT = (
+    Binding("j,down", "scroll(1)", show=False),
+    Binding("k,up", "scroll(-1)", show=False),
+    Binding("ctrl+d,pagedown,space", "scroll_page(1)", show=False),
+    Binding("ctrl+u,pageup", "scroll_page(-1)", show=False),
+    Binding("g,home", "scroll_top", show=False),
+    Binding("G,end", "scroll_bottom", show=False),
+)
+"""Keys where there is one text and nothing else."""
 
 SHOWN = {
     "question_mark": "?",

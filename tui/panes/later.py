@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, ClassVar
 
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 
+from tui import keys
 from tui.panes.base import Pane
+from tui.panes.reading import OneText
 from tui.widgets.document import Document, Line
 from tui.widgets.lines import Row
 
@@ -42,13 +44,10 @@ WHAT: dict[int, tuple[str, str, str]] = {
 }
 
 
-class LaterPane(Pane):
+class LaterPane(Pane, OneText):
     """One such pane."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("j,down", "scroll(1)", show=False),
-        Binding("k,up", "scroll(-1)", show=False),
-    ]
+    BINDINGS: ClassVar[list[BindingType]] = [*keys.TEXT]
 
     def __init__(self, number: int) -> None:
         super().__init__(id=f"pane-{number}")
@@ -72,10 +71,6 @@ class LaterPane(Pane):
             Line([(" Until then: ", "muted"), (now, "text")], indent=1),
         ]
         self.query_one(Document).show(lines)
-
-    def action_scroll(self, rows: int) -> None:
-        """Scroll by rows."""
-        self.query_one(Document).scroll_rows(rows)
 
     def focus_list(self) -> None:
         """The text is what has the focus here."""

@@ -9,6 +9,8 @@ from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 from textual.screen import ModalScreen
 
+from tui import keys
+from tui.panes.reading import OneText
 from tui.widgets.document import Document, Line
 from tui.widgets.lines import Row
 
@@ -16,15 +18,12 @@ if TYPE_CHECKING:
     from textual.app import ComposeResult
 
 
-class Overlay(ModalScreen[None]):
+class Overlay(ModalScreen[None], OneText):
     """A titled text over the pane."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape,q,enter,question_mark", "close", show=False),
-        Binding("j,down", "scroll(1)", show=False),
-        Binding("k,up", "scroll(-1)", show=False),
-        Binding("ctrl+d,pagedown,space", "scroll(10)", show=False),
-        Binding("ctrl+u,pageup", "scroll(-10)", show=False),
+        *keys.TEXT,
     ]
 
     def __init__(self, title: str, lines: Sequence[Line]) -> None:
@@ -48,7 +47,3 @@ class Overlay(ModalScreen[None]):
     def action_close(self) -> None:
         """Close it."""
         self.dismiss(None)
-
-    def action_scroll(self, rows: int) -> None:
-        """Scroll by rows."""
-        self.query_one(Document).scroll_rows(rows)

@@ -5,9 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, ClassVar
 
 from textual import work
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 
+from tui import keys
 from tui.panes.base import Pane
+from tui.panes.reading import OneText
 from tui.theme import glyphs
 from tui.widgets.document import Document, Line
 from tui.widgets.lines import Row
@@ -19,13 +21,10 @@ if TYPE_CHECKING:
     from schemas.status import Status
 
 
-class StatusPane(Pane):
+class StatusPane(Pane, OneText):
     """The whole at a glance."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("j,down", "scroll(1)", show=False),
-        Binding("k,up", "scroll(-1)", show=False),
-    ]
+    BINDINGS: ClassVar[list[BindingType]] = [*keys.TEXT]
 
     def __init__(self) -> None:
         super().__init__(id="pane-0")
@@ -57,10 +56,6 @@ class StatusPane(Pane):
         if found is not None:
             self._found = found
             self._write()
-
-    def on_resize(self) -> None:
-        """Write it for the new width."""
-        self._write()
 
     def _write(self) -> None:
         s, g = self._found, glyphs()
@@ -98,10 +93,6 @@ class StatusPane(Pane):
         if not s.degraded:
             lines.append(Line([(f" {g.accepted} nothing", "good")]))
         self.query_one(Document).show(lines, keep_place=True)
-
-    def action_scroll(self, rows: int) -> None:
-        """Scroll by rows."""
-        self.query_one(Document).scroll_rows(rows)
 
     def focus_list(self) -> None:
         """The text is what has the focus here."""

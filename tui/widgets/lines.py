@@ -12,11 +12,12 @@ from rich.style import Style
 from textual.cache import LRUCache
 from textual.geometry import Region, Size
 from textual.scroll_view import ScrollView
+from textual.scrollbar import ScrollBarRender
 from textual.strip import Strip
 from textual.widget import Widget
 
 from core.safe_text import visible
-from tui.theme import ROLES, in_ascii
+from tui.theme import ROLES, in_ascii, is_plain
 
 Cells = Sequence[tuple[str, str]]
 """A line as pieces of (text, role)."""
@@ -176,8 +177,18 @@ class Row(Widget):
         return strip_of(justified(self._left, right, width, self._fill), width, self.roles)
 
 
-class LineView(ScrollView, can_focus=True):
-    """A scroller over `count` rows; subclasses say what row `y` is."""
+class _AsciiScrollBar(ScrollBarRender):
+    """A scroll bar whose ends are not drawn with eighths of a block."""
+
+    VERTICAL_BARS: ClassVar[list[str]] = [" "] * 8
+    HORIZONTAL_BARS: ClassVar[list[str]] = [" "] * 8
+
+
+class LineView(ScrollView, can_focus=True, inherit_bindings=False):
+    """A scroller over `count` rows; subclasses say what row `y` is.
+
+    No bindings of its own: the pane decides whether a key moves a cursor or the text.
+    """
 
     COMPONENT_CLASSES: ClassVar[set[str]] = COMPONENTS
     # The gutter is always there: a scroll bar that appears must not cover words already wrapped.
@@ -189,6 +200,11 @@ class LineView(ScrollView, can_focus=True):
         super().__init__(id=id)
         self.roles = Roles(self)
         self.strips: LRUCache[tuple[object, ...], Strip] = LRUCache(1024)
+
+    def on_mount(self) -> None:
+        """In ASCII mode the scroll bar is ASCII too."""
+        bar = self.vertical_scrollbar
+        bar.renderer = _AsciiScrollBar if is_plain() else type(bar).renderer  # type: ignore[misc]
 
     def notify_style_update(self) -> None:
         """Styles changed: forget every strip."""
