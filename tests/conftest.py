@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import contextlib
-import io
 import fcntl
+import io
 import itertools
 import json
 import subprocess
