@@ -79,9 +79,7 @@ def session(path: Path, talk: tuple[tuple[str, str], ...], name: str, hours: int
     path.write_text("".join(lines))
 
 
-def at(hours: float) -> Actor:
-    """The reviewer; time comes from the clock."""
-    return Actor(reviewer=REVIEWER, door=Door.COMMAND)
+WHO = Actor(reviewer=REVIEWER, door=Door.COMMAND)
 
 
 def candidates(desk: Desk) -> list[CandidateRef]:
@@ -93,27 +91,25 @@ def candidates(desk: Desk) -> list[CandidateRef]:
 
 def lay(root: Path) -> None:
     """`payments-api`: three lines in memory, a conversation with what was said today."""
-    os.urandom, urandom = (lambda n: b"\x07" * n), os.urandom  # equal ids on every run
-    try:
-        root.mkdir()
-        (root / ".git").mkdir()
-        (root / ".git/HEAD").write_text("ref: refs/heads/main\n")
-        ticks = itertools.count(NOW - 48 * HOUR, 1_000)
-        desk, _ = desks.init(root, at(48), clock=lambda: next(ticks))
-    finally:
-        os.urandom = urandom
+    os.urandom = lambda size: b"\x07" * size  # equal ids in every run
+    root.mkdir()
+    (root / ".git").mkdir()
+    (root / ".git/HEAD").write_text("ref: refs/heads/main\n")
+    (root / ".sessions").mkdir()
+    ticks = itertools.count(NOW - 48 * HOUR, 1_000)
+    desk, _ = desks.init(root, WHO, clock=lambda: next(ticks))
     earlier = tuple(("user", f"Remember: {s}") for s in ACCEPTED)
-    session(root.parent / "earlier.jsonl", earlier, "51aa0c2e", 49)
-    import_paths(desk, [root.parent / "earlier.jsonl"])
+    session(root / ".sessions/earlier.jsonl", earlier, "51aa0c2e", 49)
+    import_paths(desk, [root / ".sessions/earlier.jsonl"])
     extract(desk)
     for ref in candidates(desk):
         review.decide(desk, ref, Verdict.ACCEPT)
         confirm.confirm(desk, preview.build(desk, ref, "line-memory").operation_id)
     desk.store.close()
     ticks = itertools.count(NOW - 2 * HOUR, 1_000)
-    desk = desks.open_(root, at(2), clock=lambda: next(ticks))
-    session(root.parent / "today.jsonl", TALK, "7acd37a8", 2)
-    import_paths(desk, [root.parent / "today.jsonl"])
+    desk = desks.open_(root, WHO, clock=lambda: next(ticks))
+    session(root / ".sessions/today.jsonl", TALK, "7acd37a8", 2)
+    import_paths(desk, [root / ".sessions/today.jsonl"])
     extract(desk)
     desk.store.close()
 
@@ -166,7 +162,6 @@ PICTURES = (
     ("preview-armed-80x24", (80, 24), "A space space c", False),
     ("preview-stale-120x40", (120, 40), "A", True),
     ("preview-written-120x40", (120, 40), "A c enter", False),
-    ("status-120x40", (120, 40), "0", False),
 )
 
 

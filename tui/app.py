@@ -21,6 +21,7 @@ from tui.panes.candidates import CandidatesPane
 from tui.theme import DARK, LIGHT, choose, glyphs, is_plain
 from tui.widgets.bar import Bar
 from tui.widgets.lines import Row
+from tui.widgets.tabs import NAMES, tabs
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -31,16 +32,6 @@ if TYPE_CHECKING:
     from tui.client import Client, Counts
     from tui.panes.base import Pane
 
-_NAMES = {
-    1: "Candidates",
-    2: "Promotion",
-    3: "Context",
-    4: "Compaction",
-    5: "Sources",
-    6: "Outputs",
-    7: "Evidence",
-    0: "Status",
-}
 _POLL_S = 1.0
 _COPY_LIMIT = 74_000
 
@@ -140,19 +131,12 @@ class DeskApp(App[int]):
         return list(self.query(Pane))
 
     def _tabs(self) -> None:
-        counts, wide = self._counts, self.size.width >= 100
+        counts = self._counts
         shown = {
             1: counts.candidates.get("pending", 0) if counts else None,
             2: counts.candidates.get("accepted", 0) if counts else None,
         }
-        parts: list[tuple[str, str]] = []
-        for number, name in _NAMES.items():
-            count = shown.get(number)
-            label = f"{number}" if not wide and number in (6, 7, 0) else f"{number} {name}"
-            label += f" {count:,}" if count is not None else ""
-            front = number == self.active
-            text = f"[{label}]" if front else f" {label} "
-            parts.append((text + (" " if wide else ""), "accent" if front else "text"))
+        parts = tabs(shown, self.active, self.size.width)
         self.query_one("#tabs", Row).show(parts)
         waiting = shown[1]
         self.title = f"memdesk {waiting}" if waiting else "memdesk"
@@ -303,7 +287,7 @@ class DeskApp(App[int]):
         from tui.widgets.document import Line
 
         lines: list[Line] = []
-        own = _NAMES[self.active].lower()
+        own = NAMES[self.active].lower()
         for pane in (own, "list", "desk"):
             actions = keys.of(pane)
             if not actions or (pane == "list" and self.active not in (1, 2)):
@@ -314,7 +298,7 @@ class DeskApp(App[int]):
                 lines.append(Line([(f"   {shown:<16}", "owner"), (a.help, "text")], indent=19))
             lines.append(Line())
         lines.append(Line([(" ctrl+p opens the command palette: every action by name.", "muted")]))
-        self.push_screen(Overlay(f"Help: {_NAMES[self.active]}", lines))
+        self.push_screen(Overlay(f"Help: {NAMES[self.active]}", lines))
 
     def on_explain(self, event: Explain) -> None:
         """Meaning and remedy of codes."""
@@ -338,7 +322,7 @@ class DeskApp(App[int]):
         """Every action of the pane in front, by name."""
         from textual.app import SystemCommand
 
-        own = _NAMES[self.active].lower()
+        own = NAMES[self.active].lower()
         for pane in (own, "list", "desk"):
             if pane == "list" and self.active not in (1, 2):
                 continue

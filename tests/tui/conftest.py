@@ -58,7 +58,7 @@ def said(*texts: str, session: str = "7acd37a8", **changes: Any) -> list[bytes]:
 def lay(root: Path, statements: Sequence[str] = STATEMENTS, **changes: Any) -> Desk:
     """A workspace whose candidates are these statements, pending, in this order."""
     made = make_desk(root, **changes)
-    file = root.parent / f"{root.name}-session.jsonl"
+    file = root / ".sessions/session.jsonl"
     write(file, *said(*(f"Remember: {s}" for s in statements)))
     import_paths(made, [file])
     extract(made)

@@ -38,10 +38,11 @@ class Terminal:
         self.status: int | None = None
         pid, self.fd = pty.fork()
         if pid == 0:
+            window = struct.pack("HHHH", size[1], size[0], 0, 0)
+            fcntl.ioctl(0, termios.TIOCSWINSZ, window)
             given = {"TERM": "xterm-256color", "LC_ALL": "C.UTF-8", "TEXTUAL_ANIMATIONS": "none"}
             os.execve(script, [script, "--workspace", str(root)], {**os.environ, **given, **env})
         self.pid = pid
-        self.resize(*size)
         os.set_blocking(self.fd, False)
 
     def resize(self, columns: int, rows: int) -> None:

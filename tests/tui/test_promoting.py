@@ -43,8 +43,9 @@ def promote(desk: Desk, n: int) -> None:
 
 
 def files(root: Path) -> dict[str, bytes]:
-    """Every byte of the project outside .memdesk/."""
-    found = (p for p in root.rglob("*") if p.is_file() and ".memdesk" not in p.parts)
+    """Every byte of the project outside .memdesk/ and the sessions."""
+    apart = {".memdesk", ".sessions"}
+    found = (p for p in root.rglob("*") if p.is_file() and not apart & set(p.parts))
     return {str(p.relative_to(root)): p.read_bytes() for p in found if not p.name.endswith(".lock")}
 
 

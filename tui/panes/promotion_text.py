@@ -30,7 +30,7 @@ def preview(shown: Shown, g: Glyphs, *, unfolded: bool) -> list[Line]:
             lines.append(Line([(fold, "muted")], indent=3))
         else:
             lines += diff_lines(diff, g, n)
-        lines.append(Line([(_file_facts(p, path, g), "muted")], indent=8))
+        lines.append(Line([(_file_facts(p, path, g), "muted")], indent=10))
     lines += _effects(p, g)
     lines += _checks(p, g)
     return lines
@@ -41,7 +41,7 @@ def _file_facts(p: Preview, path: str, g: Glyphs) -> str:
     final = "final newline" if t.final_newline else "no final newline"
     digests = f"{digest8(t.before_digest)} {g.arrow} {digest8(t.after_digest)}"
     facts = (digests, t.newline.upper(), t.encoding.upper(), final)
-    return " " * 8 + f" {g.dot} ".join(facts)
+    return " " * 10 + f" {g.dot} ".join(facts)
 
 
 def diff_lines(diff: TextDiff, g: Glyphs, group: int) -> list[Line]:
@@ -50,7 +50,7 @@ def diff_lines(diff: TextDiff, g: Glyphs, group: int) -> list[Line]:
     if diff.coarse:
         lines.append(Line([(" shown as one block: too large to compare line by line", "warn")]))
     if not diff.hunks:
-        lines.append(Line([("        no change to the bytes", "muted")]))
+        lines.append(Line([("          no change to the bytes", "muted")]))
     for hunk in diff.hunks:
         if hunk.gap:
             lines.append(_gap(hunk.gap, g))
@@ -62,7 +62,9 @@ def diff_lines(diff: TextDiff, g: Glyphs, group: int) -> list[Line]:
 
 
 def _gap(count: int, g: Glyphs) -> Line:
-    return Line([(f"        {g.gap} {count:,} unchanged line{'s' if count != 1 else ''}", "muted")])
+    return Line(
+        [(f"          {g.gap} {count:,} unchanged line{'s' if count != 1 else ''}", "muted")]
+    )
 
 
 def _partner(lines: tuple[DiffLine, ...], i: int) -> DiffLine | None:
@@ -164,8 +166,7 @@ def receipt(r: Receipt, g: Glyphs) -> list[Line]:
         ("classification", r.classification.value),
         ("ledger", f"entry {r.ledger_seq} after {digest8(r.ledger_head)}"),
     ]
-    lines = [header("receipt", short(r.receipt_id), g)]
-    lines += [Line([(f" {k:<15}", "muted"), (v, "text")], indent=16) for k, v in rows]
+    lines = [Line([(f" {k:<15}", "muted"), (v, "text")], indent=16) for k, v in rows]
     lines.append(header("files written", str(len(r.targets)), g))
     for t in r.targets:
         text = f" {t.path}  {digest8(t.before_digest)} {g.arrow} {digest8(t.after_digest)}"

@@ -75,10 +75,22 @@ class Bar(Widget):
             return strip_of(fit(top if y == 0 else bottom, width), width, self.roles, over)
         if y == 0:
             return strip_of(justified(self.last, self.where, width), width, self.roles)
+        return strip_of(self._hints_in(width), width, self.roles)
+
+    def _hints_in(self, width: int) -> list[tuple[str, str]]:
+        """As many keys as there is room for; `?`, which tells the others, is never left out."""
+        pieces = [[(key, "accent"), (f" {label}  ", "muted")] for key, label in self.hints]
+        asks = [p for p, (key, _) in zip(pieces, self.hints, strict=True) if key == "?"]
+        room = width - 1 - sum(width_of(p) - 2 for p in asks)
         cells: list[tuple[str, str]] = [(" ", "text")]
-        for key, label in self.hints:
-            piece = [(key, "accent"), (f" {label}  ", "muted")]
-            if width_of([*cells, *piece]) > width + 2:
-                break
-            cells += piece
-        return strip_of(cells, width, self.roles)
+        full = False
+        for piece in pieces:
+            size = width_of(piece)
+            if piece in asks:
+                cells += piece
+            elif not full and size <= room:
+                cells += piece
+                room -= size
+            else:
+                full = True
+        return cells
