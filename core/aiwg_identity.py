@@ -14,6 +14,8 @@ from collections.abc import Iterator
 from decimal import Decimal
 from typing import Any
 
+import orjson
+
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _JS_SPACE = re.compile(
     "[\\t\\n\\v\\f\\r \u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000\ufeff]+"
@@ -22,7 +24,22 @@ _JS_SPACE = re.compile(
 
 def js_json(value: Any, indent: int | None = None) -> str:
     """`JSON.stringify(value, null, indent)`: key order kept, lone surrogates as `\\udXXX`."""
+    if indent in (None, 2) and _plain(value):
+        try:
+            # The same text, many times faster; floats and lone surrogates it prints otherwise.
+            return orjson.dumps(value, option=orjson.OPT_INDENT_2 if indent else 0).decode()
+        except TypeError:
+            pass
     return "".join(_pieces(value, indent, "\n"))
+
+
+def _plain(value: Any) -> bool:
+    """True when every key is a string and there are only strings, whole numbers, true, false, null."""
+    if isinstance(value, dict):
+        return all(type(k) is str and _plain(v) for k, v in value.items())
+    if isinstance(value, list):
+        return all(_plain(v) for v in value)
+    return value is None or type(value) in (str, int, bool)
 
 
 def _pieces(value: Any, indent: int | None, newline: str) -> Iterator[str]:
