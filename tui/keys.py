@@ -66,6 +66,12 @@ ACTIONS: tuple[Action, ...] = (
     Action("candidates.defer", "candidates", "d", "defer", "Put it off."),
     Action("candidates.edit", "candidates", "e", "edit", "Edit as a new version in $EDITOR."),
     Action(
+        "candidates.mark", "candidates", "space", "mark", "Mark the row, or take its mark away."
+    ),
+    Action("candidates.mark-all", "candidates", "asterisk", "mark all", "Mark all shown, or none."),
+    Action("candidates.group-next", "candidates", "right_parenthesis", "next group", "Next group."),
+    Action("candidates.group-back", "candidates", "left_parenthesis", "group", "Previous group."),
+    Action(
         "candidates.preview",
         "candidates",
         "p",
@@ -144,6 +150,9 @@ SHOWN = {
     "right_square_bracket": "]",
     "left_square_bracket": "[",
     "escape": "esc",
+    "asterisk": "*",
+    "right_parenthesis": ")",
+    "left_parenthesis": "(",
 }
 
 

@@ -54,6 +54,7 @@ class Glyphs:
     stale: str = "⟳"
     hold: str = "⊝"
     cursor: str = "❯"
+    mark: str = "✱"
     folded: str = "▸"
     unfolded: str = "▾"
     rule: str = "─"
@@ -97,6 +98,7 @@ ASCII = Glyphs(
     stale="S",
     hold="H",
     cursor=">",
+    mark="*",
     folded="+",
     unfolded="-",
     rule="-",

@@ -245,7 +245,15 @@ _BATCH = 200
 """Decisions in one transaction of a batch."""
 
 
-def undo_last(desk: Desk) -> list[CandidateVersion]:
+@dataclass(frozen=True, slots=True)
+class Undone:
+    """What an undo reopened; `marked` when one key had decided on marked rows."""
+
+    versions: tuple[CandidateVersion, ...]
+    marked: bool
+
+
+def undo_last(desk: Desk) -> Undone:
     """Reopen what this reviewer decided last and that still stands so: one version or a batch.
 
     Raises Refused `undo.nothing`, `undo.promoted`; what others decided is left alone.
@@ -263,7 +271,8 @@ def undo_last(desk: Desk) -> list[CandidateVersion]:
             ref = CandidateRef(version.id, version.version)
             if unit.operations.open_of(str(ref)):
                 raise Refused("undo.promoted", f"{ref} is promoted.")
-        return [_reopen(desk, unit, CandidateRef(v.id, v.version)) for v in batch]
+        again = tuple(_reopen(desk, unit, CandidateRef(v.id, v.version)) for v in batch)
+    return Undone(again, marked=name is not None and not last.decision.reason)
 
 
 def _mine(desk: Desk, version: CandidateVersion) -> bool:

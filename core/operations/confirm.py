@@ -13,7 +13,7 @@ from core.identity import keyed_id, one_id, parse_locator
 from core.operations import durable, envelope
 from core.operations.envelope import HANDLERS, Handler, Plan
 from core.operations.locks import operations_lock
-from core.ports import Desk
+from core.ports import Desk, Reader
 from schemas.errors import MemdeskError, NotFound, Refused, Stale
 from schemas.operations import OperationState, Receipt
 from schemas.storage import OutboxTarget, StoredOperation
@@ -29,17 +29,22 @@ def resolve(desk: Desk, text: str) -> str:
 def stored(desk: Desk, operation_id: str) -> StoredOperation:
     """An operation as it stands. Raises NotFound `id.not-found`."""
     with desk.store.read() as view:
-        found = view.operations.operation(operation_id)
+        return _stored(view, operation_id)
+
+
+def _stored(view: Reader, operation_id: str) -> StoredOperation:
+    found = view.operations.operation(operation_id)
     if found is None:
         raise NotFound("id.not-found", f"There is no operation {operation_id}.")
     return found
 
 
-def first_receipt(desk: Desk, operation_id: str) -> Receipt | None:
-    """The receipt of an applied operation, marked as a replay."""
+def _stored_with_receipt(desk: Desk, operation_id: str) -> tuple[StoredOperation, Receipt | None]:
+    """An operation and, once it is applied, its receipt, marked as a replay: one view of both."""
     with desk.store.read() as view:
+        operation = _stored(view, operation_id)
         receipt = view.operations.receipt(operation_id)
-    return None if receipt is None else receipt.model_copy(update={"replayed": True})
+    return operation, receipt and receipt.model_copy(update={"replayed": True})
 
 
 def confirm(desk: Desk, operation_id: str) -> Receipt:
@@ -50,17 +55,17 @@ def confirm(desk: Desk, operation_id: str) -> Receipt:
     destinations. After any of them the destination holds its bytes from before.
     """
     desk = config.current(desk)
-    operation = stored(desk, operation_id)
+    operation, done = _stored_with_receipt(desk, operation_id)
     if operation.checkout != desk.workspace.checkout:
         raise Refused("operation.elsewhere", operation=operation_id)
-    if done := first_receipt(desk, operation_id):
+    if done:
         return done
     recover(desk, except_for=operation_id)
     handler = envelope.handler(operation.envelope.action, operation.envelope.consumer)
     with operations_lock(desk), handler.lock(desk):
         desk.on_step("locked")
-        operation = stored(desk, operation_id)
-        if done := first_receipt(desk, operation_id):
+        operation, done = _stored_with_receipt(desk, operation_id)
+        if done:
             return done
         if operation.state is OperationState.PREPARED:
             return _finish(desk, handler, operation)

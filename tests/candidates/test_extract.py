@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.candidates.extract import extract, find
+from core.candidates.lanes import Lane
 from core.evidence.import_ import import_paths
 from core.ports import Desk
 from schemas.candidates import CandidateState
@@ -180,8 +181,9 @@ NOTHING = [
 
 @pytest.mark.parametrize("text", NOTHING)
 def test_what_is_not_clearly_durable_is_not_proposed(text: str) -> None:
-    """Precision first, also in the owner's own words."""
-    assert [text[f.start : f.end] for f in find(text, owner=True)] == []
+    """Precision first, also in the owner's own words; one-off tasks stand in a lane apart."""
+    found = [f for f in find(text, owner=True) if f.method != "one-off"]
+    assert [text[f.start : f.end] for f in found] == []
 
 
 @pytest.mark.parametrize("text", [*STANDING, *DECIDED, *PREFERS, *(t for t, _ in EXPLICIT)])
@@ -202,7 +204,10 @@ RULE = "From now on always use pnpm instead of npm."
 
 
 def test_only_first_hand_words_are_read(desk: Desk, tmp_path: Path) -> None:
-    """Assistant, tool, summary, sidechain, meta and reminder text yield nothing (C1, C14)."""
+    """Tool, summary, sidechain, meta and reminder text yield nothing (C1, C14).
+
+    What an agent says as if it were settled is kept apart, as the agent's.
+    """
     said = {
         "type": "assistant",
         "message": {"role": "assistant", "content": [{"type": "text", "text": RULE}]},
@@ -225,7 +230,9 @@ def test_only_first_hand_words_are_read(desk: Desk, tmp_path: Path) -> None:
     ]
     import_paths(desk, [write(tmp_path / "s.jsonl", *lines)])
     extract(desk)
-    assert proposed(desk) == []
+    assert proposed(desk) == [("agent", RULE)]
+    with desk.store.read() as view:
+        assert view.candidates.lanes(CandidateFilter()) == {Lane.RESTATED: 1}
 
 
 def test_channel_envelopes_are_not_proposed(desk: Desk, tmp_path: Path) -> None:
@@ -259,7 +266,7 @@ def test_markdown_is_external_and_its_labels_count(desk: Desk, tmp_path: Path) -
     text = f"# Notes\n\n{RULE}\n\nDecision: the API listens on port 8443.\n"
     import_paths(desk, [write(tmp_path / "n.md", text.encode())])
     extract(desk)
-    assert proposed(desk) == [("external", "The API listens on port 8443.")]
+    assert proposed(desk) == [("external", "the API listens on port 8443.")]
 
 
 WORDS = st.text(st.characters(exclude_categories=["Cs"]), max_size=30)

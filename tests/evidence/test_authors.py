@@ -44,7 +44,7 @@ SIGNS: dict[str, tuple[str, dict[str, Any], str, str]] = {
         "message",
     ),
     "client text": ("Caveat words", {"isMeta": True}, "system", "message"),
-    "prompt for a subagent": ("do it", {"isSidechain": True}, "agent", "message"),
+    "prompt for a subagent": ("do it", {"isSidechain": True}, "subagent", "message"),
     "notice with origin (C5)": (
         NOTICE,
         {"origin": {"kind": "task-notification"}},

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from core.commands import app
+from core.commands import entry
 from tests.conftest import REVIEWER, Cli, record, write
 from tests.making import META, TEXT
 
@@ -38,7 +38,7 @@ def run(
     workspace.mkdir(parents=True)
 
     def call(*args: str, status: int = 0) -> Any:
-        got = app.main(lambda *_: 0, ["--workspace", str(workspace), "--json", *args])
+        got = entry.main(lambda *_: 0, ["--workspace", str(workspace), "--json", *args])
         out, err = capsys.readouterr()
         assert got == status, (got, out, err)
         assert (out == "") is (status != 0)
@@ -169,7 +169,7 @@ def test_deciding_names_exactly_one_version(run: Run) -> None:
     (opened,) = run("candidates", "reopen", f"{id_}@2")["items"]
     assert (opened["version"], opened["state"], opened["renews"]) == (3, "pending", 2)
     changed = run("candidates", "diff", id_, "1", "2")
-    assert "-Releases are tagged on Tuesdays." in changed["diff"].splitlines()
+    assert "-releases are tagged on Tuesdays." in changed["diff"].splitlines()
     versions = run("candidates", "show", id_)["versions"]
     assert [v["state"] for v in versions] == ["superseded", "rejected", "pending"]
     assert run("candidates", "accept", one(run, "8443"))["items"][0]["state"] == "accepted"
@@ -203,7 +203,7 @@ def test_hazards_and_states_refuse_by_their_codes(run: Run) -> None:
     assert (
         code(run("candidates", "reopen", one(run, "Tuesdays"), status=3)) == "candidate.not-decided"
     )
-    same = ("candidates", "edit", other, "--text", "The API listens on port 8443.")
+    same = ("candidates", "edit", other, "--text", "the API listens on port 8443.")
     assert code(run(*same, status=3)) == "candidate.unchanged"
     assert (
         code(run("candidates", "edit", other, "--text", "  ", status=3))

@@ -307,7 +307,7 @@ async def test_lists_of_writes_and_receipts_keep_their_place(laid: Desk, workspa
         promote(priya, 3)
         await desk.until(lambda: desk.promotion.list.total == 3)
         await desk.settle()
-        assert desk.promotion.receipt == named and desk.promotion.list.cursor == 2
+        assert desk.promotion.receipt == named and desk.promotion.list.index == 2
     priya.store.close()
 
 
@@ -336,4 +336,4 @@ async def test_a_preview_from_pane_one_comes_to_the_first_list(
         await desk.sees("READY")
         assert desk.promotion.tab == 0
         assert STATEMENTS[2] in desk.text().replace("·", " ")
-        assert desk.promotion.list.cursor == 1
+        assert desk.promotion.list.index == 1

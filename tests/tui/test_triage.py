@@ -35,7 +35,7 @@ async def test_it_opens_with_what_needs_a_decision(laid: Desk, workspace: Path) 
 async def test_keys_move_the_cursor(laid: Desk, workspace: Path) -> None:
     """j k G g and the arrows move; the cursor stops at the ends."""
     async with opened(workspace) as desk:
-        at = lambda: desk.candidates.list.cursor  # noqa: E731
+        at = lambda: desk.candidates.list.index  # noqa: E731
         await desk.press("j", "down", "j")
         assert at() == 3
         await desk.press("k", "up")
@@ -58,7 +58,7 @@ async def test_each_decision_is_one_key_and_goes_on(laid: Desk, workspace: Path)
             "deferred",
             "pending",
         ]
-        assert desk.candidates.list.cursor == 3
+        assert desk.candidates.list.index == 3
         rows = desk.rows()[2:]
         assert "✓" in rows[0] and STATEMENTS[0][:20] in rows[0]
         assert "✗" in rows[1] and STATEMENTS[1][:20] in rows[1]
@@ -87,7 +87,7 @@ async def test_an_undo_makes_the_row_pending_again_and_returns_to_it(
         second = stored(laid)[1]
         assert (second.state.value, second.version) == ("pending", 2)
         assert stored(laid)[0].state.value == "accepted"
-        assert desk.candidates.list.cursor == 1
+        assert desk.candidates.list.index == 1
         await desk.press("u", "u")
         assert stored(laid)[0].state.value == "pending"
         assert "undo.nothing" in desk.rows()[-2]
@@ -131,7 +131,7 @@ async def test_a_hazard_is_acknowledged_in_the_bar(workspace: Path) -> None:
         await desk.press("a")
         assert "acknowledge hazard.personal-data" in desk.rows()[-2]
         await desk.press("j")
-        assert "acknowledge" not in desk.rows()[-2] and desk.candidates.list.cursor == 0
+        assert "acknowledge" not in desk.rows()[-2] and desk.candidates.list.index == 0
         assert stored(made)[0].state.value == "pending"
         await desk.press("a", "a")
         assert stored(made)[0].state.value == "pending"
@@ -140,7 +140,7 @@ async def test_a_hazard_is_acknowledged_in_the_bar(workspace: Path) -> None:
             version = view.candidates.version(stored(made)[0].id)
         assert version and version.decision
         assert version.decision.acknowledged == ("hazard.personal-data",)
-        assert desk.candidates.list.cursor == 1
+        assert desk.candidates.list.index == 1
     made.store.close()
 
 
@@ -234,7 +234,7 @@ async def test_an_edit_is_a_new_version_that_is_pending_and_shows_what_changed(
         assert row.statement == STATEMENTS[0] + " (finance)"
         assert "[Diff]" in desk.text() and "finance" in desk.text()
         assert "edited by Ana" in desk.text()
-        assert desk.candidates.list.cursor == 0
+        assert desk.candidates.list.index == 0
         await desk.press("a")
         assert stored(laid)[0].state.value == "accepted"
     with pytest.raises(Exception, match="stale-version"):
@@ -262,7 +262,7 @@ async def test_anothers_decision_stands_in_place(laid: Desk, workspace: Path) ->
         review.decide(priya, CandidateRef(row.id, 1), Verdict.REJECT, reason="one-off")
         await desk.until(lambda: "✗" in desk.rows()[4], seconds=3)
         await desk.settle()
-        assert desk.candidates.list.cursor == 2 and desk.candidates.list.total == 6
+        assert desk.candidates.list.index == 2 and desk.candidates.list.total == 6
         await desk.press("a")
         assert "candidate.decided" in desk.rows()[-2] and "Priya" in desk.rows()[-2]
         await desk.press("u")

@@ -14,10 +14,51 @@ if TYPE_CHECKING:
     from schemas.candidates import CandidateVersion, Related, Source
     from schemas.evidence import Event
     from tui.client import Detail
+    from tui.widgets.rows import Group
 
 _AROUND = 1_500
 _NEAR = 600
 _QUOTE = 8_000
+
+
+def mask(text: str) -> str:
+    """Credentials out of sight; screening is loaded with the first detail, not the first frame."""
+    from core.screening import mask as hide
+
+    return hide(text)
+
+
+_GROUPS = {
+    0: "They contradict something that stands: in memory, or waiting beside them.",
+    1: "The owner asked for these, in so many words.",
+    2: "Decisions and labelled facts, said by the owner or written in a document.",
+    3: "The owner asked for these once; done, they are no memory.",
+    4: "Agents said these as if they were settled; no words of the owner stand behind them.",
+}
+
+
+def group(g: Group, glyphs: Glyphs) -> list[Line]:
+    """What a group holds, and what a key on its header does."""
+    fold = "unfolds" if g.folded else "folds"
+    return [
+        Line(),
+        Line([(f" {_GROUPS.get(g.key, '')}", "text")], indent=1),
+        Line(),
+        Line(
+            [
+                (" r d a ", "accent"),
+                (f" decide on exactly these {g.count:,}, one decision each;", "muted"),
+            ]
+        ),
+        Line([("        the bar names the count and what the filter hides first.", "muted")]),
+        Line([(" enter ", "accent"), (f" {fold} the group", "muted")]),
+        Line(
+            [
+                (" ( )   ", "accent"),
+                (f" previous, next group {glyphs.dot} u undoes a group at once", "muted"),
+            ]
+        ),
+    ]
 
 
 def evidence(d: Detail, now: int, g: Glyphs) -> list[Line]:

@@ -11,16 +11,18 @@ from textual.binding import BindingType
 from tui import keys
 from tui.messages import Hints, OpenPreview
 from tui.panes import candidate_text as write
-from tui.panes.deciding import DecidingPane
+from tui.panes.bulk import BulkPane
 from tui.theme import STATE_ROLE
 from tui.widgets.lines import Cells, Row, fit, justified, width_of
-from tui.widgets.rows import Numbered, PagedList
+from tui.widgets.rows import Group, Numbered, PagedList
 from tui.widgets.text import age, kind, short
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from schemas.candidates import CandidateRow
     from schemas.storage import CandidateFilter
-    from tui.client import Detail
+    from tui.client import Detail, Lane
 
 _VIEWS: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("needs you", ("pending",)),
@@ -30,10 +32,14 @@ _VIEWS: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("promoted", ("promoted",)),
     ("all", ()),
 )
+_REMARKS = {
+    "one-off requests": "r rejects the group",
+    "restated by agents": "no owner words behind them",
+}
 _TABS = ("Evidence", "Diff", "History")
 
 
-class CandidatesPane(DecidingPane):
+class CandidatesPane(BulkPane):
     """Triage: one version after the other."""
 
     number = 1
@@ -46,13 +52,14 @@ class CandidatesPane(DecidingPane):
 
     def make_list(self) -> PagedList:
         """The list of candidates."""
-        return PagedList(self._draw, self._fetch, lambda: self.glyphs.cursor, id="candidates")
+        return PagedList(
+            self._draw, self._fetch, self._draw_group, lambda: self.glyphs.cursor, id="candidates"
+        )
 
     # loading
 
     def opened(self) -> None:
         """The store is open."""
-        self._first()
         self.reload()
 
     def store_changed(self) -> None:
@@ -83,14 +90,6 @@ class CandidatesPane(DecidingPane):
 
         return CandidateFilter(self.states, self.words or None, keep=tuple(sorted(self.kept)))
 
-    @work(exclusive=True, group="candidates-first")
-    async def _first(self) -> None:
-        """The first page as soon as it can be had; the length follows."""
-        client, wanted = self.client, self._filter()
-        rows = await self.ask(lambda: client.first(wanted)) if client else None
-        if rows and not self.list.total:
-            self.list.load([rows[0].place], len(rows), {0: rows})
-
     async def load_list(self) -> None:
         """The whole list's shape; rows that others decided stay, with their new sign."""
         client, view = self.client, (self.view, self.words)
@@ -110,8 +109,24 @@ class CandidatesPane(DecidingPane):
             return
         self._counts = counts.candidates
         self.list.empty = self._nothing()
-        self.list.load(result.anchors, result.total, result.pages)
+        groups = self._groups(result.lanes)
+        self.list.load(result.anchors, result.total, result.pages, groups)
         self._summary()
+
+    def _groups(self, lanes: Sequence[Lane]) -> list[Group]:
+        """Headers of the queue; other views are plain lists."""
+        if self.states != ("pending",):
+            return []
+        return [
+            Group(
+                lane.key,
+                lane.name,
+                lane.count,
+                folded=self.folds.get(lane.key, lane.folded),
+                remark=_REMARKS.get(lane.name, ""),
+            )
+            for lane in lanes
+        ]
 
     def _fetch(self, page: int, start: int) -> None:
         self._page_of(page, start, self.list.generation)
@@ -151,6 +166,11 @@ class CandidatesPane(DecidingPane):
 
     # drawing
 
+    def _draw_group(self, group: Group, width: int) -> Cells:
+        sign = self.glyphs.folded if group.folded else self.glyphs.unfolded
+        left = [(f"{sign} ", "muted"), (f"{group.title} {group.count:,}", "accent")]
+        return justified(left, [(f"{group.remark} ", "muted")], width)
+
     def _draw(self, item: Numbered, width: int) -> Cells:
         row = cast("CandidateRow", item)
         g = self.glyphs
@@ -159,8 +179,9 @@ class CandidatesPane(DecidingPane):
         faded = bool(self.states) and row.state.value not in self.states
         words = "muted" if faded else "owner" if row.author == "owner" else "text"
         now = self.client.now() if self.client else 0
+        sign = g.mark if row.number in self.marks else g.state(row.state.value)
         left: list[tuple[str, str]] = [
-            (f"{g.state(row.state.value)} ", STATE_ROLE[row.state.value]),
+            (f"{sign} ", "accent" if row.number in self.marks else STATE_ROLE[row.state.value]),
             (f"{mark} ", role),
             (f"{kind(row.kind.value):<10}", "muted"),
         ]
@@ -174,12 +195,23 @@ class CandidatesPane(DecidingPane):
         event.stop()
         self.disarm_unless(self.current)
         if event.row is None:
-            self.detail.show([])
-            self.query_one("#detail-title", Row).show([], fill=self.glyphs.rule)
             self.found = None
+            self._show_group(self.list.group)
         else:
             self._load_detail()
         self.post_message(Hints())
+
+    def _show_group(self, group: Group | None) -> None:
+        """What a header stands for, and what its keys do."""
+        title, rule = self.query_one("#detail-title", Row), self.glyphs.rule
+        if group is None:
+            title.show([], fill=rule)
+            self.detail.show([])
+            return
+        title.show(
+            [(f"{rule * 2} {group.title} ", "rule")], [(f" {group.count:,} ", "rule")], fill=rule
+        )
+        self.detail.show(write.group(group, self.glyphs))
 
     @work(exclusive=True, group="candidate-detail")
     async def _load_detail(self) -> None:
@@ -218,7 +250,7 @@ class CandidatesPane(DecidingPane):
         names = [(i, t) for i, t in enumerate(_TABS) if i != 1 or found.base is not None]
         tabs = " ".join(f"[{t}]" if i == self.tab else t for i, t in names)
         left = f"{g.rule * 2} {short(v.id)}@{v.version} {g.dot} {tabs} "
-        place = f"{self.list.cursor + 1:,} of {self.list.total:,}"
+        place = f"{(self.list.index or 0) + 1:,} of {self.list.total:,}"
         state = v.state.value
         rights = (f" {state} {g.dot} {place} {g.rule * 2}", f" {state} {g.rule * 2}", "")
         ends = [[(right, "rule")] for right in rights]
@@ -251,7 +283,7 @@ class CandidatesPane(DecidingPane):
     def action_why(self) -> None:
         """Meaning and remedy of what is marked."""
         found = self.found
-        if found is None:
+        if self.toggle_fold() or found is None:
             return
         v = found.version
         codes = [h.code for h in v.hazards] + [r.code for r in (*v.conflicts, *v.duplicates)]
@@ -273,6 +305,10 @@ class CandidatesPane(DecidingPane):
     def hints(self) -> list[tuple[str, str]]:
         """Keys valid now."""
         row = self.current
+        if self.list.group is not None:
+            fold = "unfold" if self.list.group.folded else "fold"
+            decide = [("r", "reject all"), ("d", "defer all"), ("a", "accept all")]
+            return [("enter", fold), *decide, (")", "next group"), ("(", "previous"), ("?", "help")]
         if row is None:
             return [
                 ("f", "by state"),
@@ -289,5 +325,13 @@ class CandidatesPane(DecidingPane):
             decide = [("p", "preview"), ("u", "undo")]
         if state in ("rejected", "superseded", "lapsed"):
             decide = [("u", "undo")]
-        more = [("e", "edit"), ("J/K", "scroll"), ("]", "tab"), ("/", "filter"), ("f", "by state")]
+        more = [
+            ("e", "edit"),
+            ("space", "mark"),
+            (")", "group"),
+            ("J/K", "scroll"),
+            ("]", "tab"),
+            ("/", "filter"),
+            ("f", "by state"),
+        ]
         return [*decide, *more, ("?", "help")]

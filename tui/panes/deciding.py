@@ -15,6 +15,7 @@ from tui.widgets.text import short
 if TYPE_CHECKING:
     from textual.events import Key
 
+    from core.candidates.review import Undone
     from schemas.candidates import CandidateRow, CandidateVersion, Verdict
     from tui.client import Detail
 
@@ -112,9 +113,14 @@ class DecidingPane(ListingPane):
     def _advance(self) -> None:
         """To the next row that is still to be decided, as far as its page is here."""
         y = self.list.cursor + 1
-        while y < self.list.total:
-            row = cast("CandidateRow | None", self.list.at(y))
-            if row is None or not self.states or row.state.value in self.states:
+        while y < self.list.rows_shown:
+            group, index = self.list.entry(y)
+            row = cast("CandidateRow | None", self.list.row_at(y))
+            header = index is None and group is not None
+            if header and not group.folded:  # type: ignore[union-attr]
+                y += 1
+                continue
+            if header or row is None or not self.states or row.state.value in self.states:
                 self.list.move_to(y)
                 return
             y += 1
@@ -161,14 +167,14 @@ class DecidingPane(ListingPane):
         reopened = await self.ask(client.undo) if client else None
         if reopened is None:
             return
-        first = reopened[0]
-        name = (
-            f"{short(first.id)}@{first.version} is"
-            if len(reopened) == 1
-            else f"{len(reopened)} are"
-        )
+        first, count = reopened.versions[0], len(reopened.versions)
+        name = f"{short(first.id)}@{first.version} is" if count == 1 else f"{count} are"
         self.bar.say(f"undone: {name} pending again", "good")
         await self._back_to(first)
+        await self._undone(reopened)
+
+    async def _undone(self, undone: Undone) -> None:
+        """More than one may have been undone."""
 
     async def _back_to(self, version: CandidateVersion) -> None:
         client = self.client

@@ -81,7 +81,7 @@ class ListingPane(Pane):
         if self.in_detail:
             self.detail.jump(self.detail.virtual_size.height)
         else:
-            self.list.move_to(self.list.total - 1)
+            self.list.move_to(self.list.rows_shown - 1)
 
     def action_page_down(self) -> None:
         """A page down."""

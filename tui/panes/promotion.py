@@ -59,7 +59,9 @@ class PromotionPane(WritingPane):
 
     def make_list(self) -> PagedList:
         """The list of the chosen tab."""
-        return PagedList(self._draw, self._fetch, lambda: self.glyphs.cursor, id="promotions")
+        return PagedList(
+            self._draw, self._fetch, lambda _g, _w: (), lambda: self.glyphs.cursor, id="promotions"
+        )
 
     # loading
 

@@ -207,7 +207,7 @@ def _speaker(d: dict[str, Any], text: str) -> Author:
     origin = d.get("origin")
     origin_kind = origin.get("kind") if isinstance(origin, dict) else None
     if d.get("isSidechain") is True:
-        return Author.AGENT
+        return Author.SUBAGENT
     if d.get("isMeta") is True or d.get("promptSource") == "system":
         return Author.SYSTEM
     if origin_kind is not None and origin_kind not in _HUMAN_ORIGINS:

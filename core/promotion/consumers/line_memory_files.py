@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import functools
 import json
 import os
 import time
@@ -202,6 +203,7 @@ def remove_journal(workspace: Workspace, operation: str, memory: bytes, metadata
         os.fsync(folder)
 
 
+@functools.lru_cache(maxsize=2)
 def _journal_name(operation: str, memory: bytes, metadata: bytes) -> str:
     document = json.loads(metadata)
     return journal_id(f"import:{operation}", memory.decode(), document) + ".json"

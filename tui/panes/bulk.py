@@ -1,0 +1,209 @@
+"""Deciding on groups and marks: the bar says what will happen to how many before it happens."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from textual import work
+
+from tui.messages import Changed
+from tui.panes.deciding import DecidingPane
+
+if TYPE_CHECKING:
+    from textual.events import Key
+
+    from core.candidates.review import Undone
+    from schemas.candidates import Verdict
+    from schemas.storage import CandidateFilter
+
+_DONE = {"accept": "accepted", "reject": "rejected", "defer": "deferred"}
+
+
+@dataclass(frozen=True, slots=True)
+class _Batch:
+    """Exactly these versions, named and counted in the bar."""
+
+    verdict: Verdict
+    numbers: tuple[int, ...]
+    refs: tuple[tuple[str, int], ...]
+    reason: str
+    lane: int | None
+
+
+class BulkPane(DecidingPane):
+    """Groups that fold, marks, and one decision each on exactly what the bar counted."""
+
+    def __init__(self, *, id: str) -> None:  # noqa: A002
+        super().__init__(id=id)
+        self.folds: dict[int, bool] = {}
+        """Groups folded or unfolded by hand; others stand as they start."""
+        self.marks: dict[int, tuple[str, int]] = {}
+        """Marked versions by the row's number."""
+        self._batch: _Batch | None = None
+
+    def _filter(self) -> CandidateFilter:
+        raise NotImplementedError
+
+    # groups
+
+    def toggle_fold(self) -> bool:
+        """Fold or unfold the group under the cursor; False when there is none."""
+        group = self.list.group
+        if group is None:
+            return False
+        self.folds[group.key] = not group.folded
+        self.list.fold(group.key, folded=not group.folded)
+        return True
+
+    def action_group_next(self) -> None:
+        """To the next group."""
+        self.list.next_group(1)
+
+    def action_group_back(self) -> None:
+        """To the previous group."""
+        self.list.next_group(-1)
+
+    # marks
+
+    def action_mark(self) -> None:
+        """Mark the row, or take its mark away; the cursor goes on."""
+        row = self.current
+        if row is None:
+            return
+        if row.number in self.marks:
+            del self.marks[row.number]
+        else:
+            self.marks[row.number] = (row.id, row.version)
+        self.list.repaint()
+        self.list.move_to(self.list.cursor + 1)
+        self._say_marks()
+
+    @work(exclusive=True, group="candidate-marks")
+    async def action_mark_all(self) -> None:
+        """Mark everything the list holds, or take all marks away."""
+        client, wanted = self.client, self._filter()
+        if self.marks:
+            self.marks.clear()
+        elif client is not None:
+            found = await self.ask(lambda: client.refs(wanted))
+            self.marks = {n: (id_, version) for n, id_, version in found or ()}
+        self.list.repaint()
+        self._say_marks()
+
+    def _say_marks(self) -> None:
+        count = len(self.marks)
+        text = f"{count} marked: a r d decide on them, * takes the marks away" if count else ""
+        self.bar.say(text)
+
+    # deciding on many
+
+    def _decide(
+        self, name: str, *, preview: bool = False, acknowledged: tuple[str, ...] = ()
+    ) -> None:
+        """On marks if there are any, on the group whose header is under the cursor, or one row."""
+        if acknowledged or not (self.marks or self.list.group):
+            super()._decide(name, preview=preview, acknowledged=acknowledged)
+        else:
+            self._prepare(name)
+
+    @work(exclusive=True, group="candidate-batch")
+    async def _prepare(self, name: str) -> None:
+        """Count exactly what would be decided, and what the filter hides; then arm."""
+        from schemas.candidates import Verdict
+
+        client, group = self.client, self.list.group
+        if client is None:
+            return
+        verdict = Verdict(name)
+        shown = await self.ask(lambda: client.refs(self._of(None)))
+        if shown is None:
+            return
+        visible = {n for n, _, _ in shown}
+        if self.marks:
+            refs = dict(self.marks)
+            hidden = len(refs.keys() - visible)
+            batch = _Batch(verdict, tuple(refs), tuple(refs.values()), "", None)
+            what = f"{len(refs)} marked {self.glyphs.dot} {hidden} hidden by the filter"
+        elif group is not None:
+            rows = await self.ask(lambda: client.refs(self._of(group.key)))
+            everything = await self.ask(lambda: client.refs(self._of(group.key, words=False)))
+            if not rows:
+                self.bar.say("nothing in this group is still to be decided")
+                return
+            hidden = len(everything or ()) - len(rows)
+            refs = {n: (id_, version) for n, id_, version in rows}
+            reason = group.title if verdict.value != "accept" else ""
+            batch = _Batch(verdict, tuple(refs), tuple(refs.values()), reason, group.key)
+            dot = self.glyphs.dot
+            what = f"{len(refs)} {dot} {group.title} {dot} {hidden} hidden by the filter"
+        else:
+            return
+        self._batch = batch
+        self.bar.hold(
+            [(f" {name.upper()} {what}", "text")],
+            [("        enter  record one decision each       any other key  leave them", "text")],
+            "armed",
+        )
+
+    def _of(self, lane: int | None, *, words: bool = True) -> CandidateFilter:
+        """What is still open of the list, or of one group of it, with or without its words."""
+        from schemas.storage import CandidateFilter
+
+        wanted = self._filter()
+        return CandidateFilter(wanted.states, wanted.text if words else None, lane=lane)
+
+    def disarm(self) -> None:
+        """Leave everything undecided."""
+        super().disarm()
+        if self._batch is not None:
+            self._batch = None
+            self.bar.release()
+
+    def on_key(self, event: Key) -> None:
+        """While a batch is armed, enter decides and any other key only disarms."""
+        batch = self._batch
+        if batch is None:
+            super().on_key(event)
+            return
+        event.stop()
+        event.prevent_default()
+        self.disarm()
+        if event.key == "enter":
+            self._decide_batch(batch)
+
+    @work(exclusive=True, group="candidate-batch")
+    async def _decide_batch(self, batch: _Batch) -> None:
+        client = self.client
+        if client is None:
+            return
+        report = await self.ask(lambda: client.decide_all(batch.refs, batch.verdict, batch.reason))
+        if report is None:
+            return
+        self.kept.update(batch.numbers)
+        self.marks.clear()
+        done, left = len(report.decided), len(report.left)
+        text = f"{_DONE[batch.verdict.value]} {done} {self.glyphs.dot} u undoes"
+        if left:
+            codes = ", ".join(sorted({x.code for x in report.left}))
+            text += f" {self.glyphs.dot} {left} left: {codes}"
+        self.bar.say(text, "warn" if left else "good")
+        if batch.lane is not None:
+            self._past(batch.lane)
+        self.post_message(Changed())
+
+    def _past(self, lane: int) -> None:
+        """From a decided group to the next header, or the next row still to be decided."""
+        later = [t for t, g in self.list.headers() if g.key > lane]
+        if later:
+            self.list.move_to(later[0])
+
+    async def _undone(self, undone: Undone) -> None:
+        """Decisions on marks were undone: what was marked is marked again."""
+        client = self.client
+        if client is None or not undone.marked:
+            return
+        refs = {v.id: (v.id, v.version) for v in undone.versions}
+        found = await self.ask(lambda: client.numbers(tuple(refs)))
+        self.marks.update({number: refs[id_] for id_, number in (found or {}).items()})
+        self.list.repaint()
