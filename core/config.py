@@ -77,7 +77,6 @@ class EvidenceTable(_Table):
     """Import settings; no policy."""
 
     batch_events: int = Field(default=500, ge=1, le=500)
-    batch_ms: int = Field(default=20, ge=1, le=1_000)
     record_bytes: int = Field(default=64 * 1024 * 1024, ge=1024)
     """A longer line is stored as `unparsed`, whole, without being parsed."""
 
@@ -128,7 +127,6 @@ extract_authors = ["owner", "external", "agent"]   # agents' restatements are fo
 
 [evidence]
 batch_events = 500
-batch_ms = 20
 
 [desk]
 auto_advance = true

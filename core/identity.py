@@ -55,8 +55,23 @@ def digest_json(value: Any) -> str:
 
 def keyed(secret: bytes, *parts: bytes) -> bytes:
     """16 bytes that name content without allowing a guess at it (spec 0.2): keyed BLAKE2b."""
-    framed = [x for part in parts for x in (len(part).to_bytes(8, "big"), part)]
-    return hashlib.blake2b(b"".join(framed), key=secret, digest_size=16).digest()
+    return Namer(secret, *parts).name()
+
+
+class Namer:
+    """Keyed names that share their first parts: `Namer(s, a).name(b) == keyed(s, a, b)`."""
+
+    def __init__(self, secret: bytes, *first: bytes) -> None:
+        self._mac = hashlib.blake2b(key=secret, digest_size=16)
+        for part in first:
+            self._mac.update(len(part).to_bytes(8, "big") + part)
+
+    def name(self, *parts: bytes) -> bytes:
+        """16 bytes for the first parts and these."""
+        mac = self._mac.copy()
+        for part in parts:
+            mac.update(len(part).to_bytes(8, "big") + part)
+        return mac.digest()
 
 
 def keyed_id(tag: str, secret: bytes, *parts: bytes) -> str:

@@ -11,6 +11,7 @@ from core.commands.app import app, desk_, emit, to_json
 from schemas.errors import Refused, Unusable
 
 if TYPE_CHECKING:
+    from core.ports import Desk
     from schemas.operations import Receipt
     from schemas.promotion import Preview
 
@@ -81,7 +82,8 @@ def list_(
 
     if state is not None and state not in [s.value for s in OperationState]:
         raise typer.BadParameter(f"--state is one of {', '.join(OperationState)}.")
-    with desk_().store.read() as view:
+    desk = desk_()
+    with desk.store.read() as view:
         rows, cursor = view.operations.operations(
             Page(limit=limit, after=after), [state] if state else None
         )
@@ -90,7 +92,29 @@ def list_(
         for r in rows
     ]
     items = [r.model_dump(mode="json") for r in rows]
+    for item, r in zip(items, rows, strict=True):
+        if r.state == OperationState.DIVERGED:
+            item["divergence"] = _divergence(desk, r.operation_id)
+            for d in item["divergence"]:
+                lines += [f"{r.operation_id} diverged:", *str(d["diff"]).rstrip("\n").split("\n")]
     emit({"items": items, "next": cursor}, *(lines or ["No operations."]))
+
+
+def _divergence(desk: Desk, operation: str) -> list[dict[str, str]]:
+    """Both versions of each file that held neither the bytes before nor after, and their diff."""
+    from core import textdiff
+
+    with desk.store.read() as view:
+        kept = view.operations.divergence(operation)
+    return [
+        {
+            "path": path,
+            "found": found.decode("utf-8", "replace"),
+            "wanted": wanted.decode("utf-8", "replace"),
+            "diff": textdiff.compare(found, wanted).unified(path),
+        }
+        for path, found, wanted in kept
+    ]
 
 
 @promotion.command("retry")

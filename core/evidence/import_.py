@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, BinaryIO
 from core.evidence import commitments, places
 from core.evidence.readers import base, detect, named
 from core.evidence.readers.base import Format, Record, Source, Waiting
-from core.identity import digest_text, keyed, keyed_id
+from core.identity import Namer, digest_text, keyed_id
 from core.ports import Desk, Reader
 from schemas.errors import MemdeskError, Stale
 from schemas.evidence import EventKind, FileReport, ImportReport, RefusedFile
@@ -277,6 +277,12 @@ class _Run:
     """Over the committed bytes up to the last record's end."""
     tally: _Tally
     progress: Callable[[int, int], None]
+    names: Namer = field(init=False)
+    twins: Namer = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.names = Namer(self.desk.secret, b"ev", self.stored.id.encode())
+        self.twins = Namer(self.desk.secret)
 
     def run(self, format_: Format) -> StoredFile:
         """Read to the end, committing batch by batch; returns the file as it stands then."""
@@ -293,6 +299,7 @@ class _Run:
         )
         policy = self.desk.policy.evidence
         end, ordinal = self.stored.size - len(self.stored.tail), self.stored.events
+        line = 0
         batch: list[NewEvent] = []
         weight = 0
         stop: int | None = None
@@ -301,9 +308,8 @@ class _Run:
                 self.tally.waiting += 1
                 stop = item.start
                 break
-            lead = os.pread(self.file.fileno(), item.start - end, end)
-            batch += self._events(item, None if lead == b"\n" else lead, ordinal)
-            end = item.start + len(item.raw)
+            batch += self._events(item, self._lead(item, end, line), ordinal)
+            end, line = item.start + len(item.raw), item.line
             ordinal = batch[-1].ordinal + 1
             weight += len(item.raw)
             if len(batch) >= policy.batch_events or weight >= _BATCH_BYTES:
@@ -324,22 +330,31 @@ class _Run:
         with self.desk.store.read() as view:
             return view.evidence.native_ids(self.stored)
 
+    def _lead(self, record: Record, end: int, line: int) -> bytes | None:
+        """Bytes since the record before; None for one newline, the usual case."""
+        gap = record.start - end
+        if gap == 1 and line and record.line != line:
+            # Between two lines there is their newline, so one byte is that.
+            return None
+        lead = os.pread(self.file.fileno(), gap, end) if gap else b""
+        return None if lead == b"\n" else lead
+
     def _events(self, record: Record, lead: bytes | None, ordinal: int) -> list[NewEvent]:
         raw_digest = sha256(record.raw).digest()
         self.hasher.update(b"\n" if lead is None else lead)
         self.hasher.update(record.raw)
         start = record.start.to_bytes(8, "big")
-        file_id, secret = self.stored.id.encode(), self.desk.secret
+        raw, length = record.raw, len(record.raw)
         events = []
         for n, part in enumerate(record.parts):
             text = part.text.encode()
             twin = None
             if part.native_id is not None and text:
-                mark = keyed(secret, part.native_id.encode(), part.kind.encode(), text)
+                mark = self.twins.name(part.native_id.encode(), part.kind.encode(), text)
                 twin = int.from_bytes(mark[:8], "big", signed=True)
             events.append(
                 NewEvent(
-                    id=keyed(secret, b"ev", file_id, start, raw_digest, n.to_bytes(4)),
+                    id=self.names.name(start, raw_digest, n.to_bytes(4)),
                     ordinal=ordinal + n,
                     part=n,
                     kind=part.kind.value,
@@ -351,12 +366,12 @@ class _Run:
                     scope=part.scope,
                     line=record.line,
                     byte_start=record.start,
-                    byte_length=len(record.raw),
+                    byte_length=length,
                     notes="\n".join(part.notes),
                     twin=twin,
                     text=text,
                     lead=lead if n == 0 else b"",
-                    raw=record.raw if n == 0 else None,
+                    raw=raw if n == 0 else None,
                     digest=raw_digest,
                     salt=b"",
                     commitment=b"",

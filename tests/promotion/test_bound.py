@@ -148,7 +148,9 @@ def test_what_is_not_policy_leaves_a_preview_fresh(sqlite_desk: Desk) -> None:
     """The screen's and the importer's settings are not bound."""
     shown = previewed(sqlite_desk)
     text = config.DEFAULT_TOML.replace("auto_advance = true", "auto_advance = false")
-    other = replace(sqlite_desk, policy=config.parse(text.replace("batch_ms = 20", "batch_ms = 9")))
+    other = replace(
+        sqlite_desk, policy=config.parse(text.replace("batch_events = 500", "batch_events = 9"))
+    )
     assert confirm(other, shown.operation_id).state is OperationState.APPLIED
 
 

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from core.commands import entry
+from schemas.operations import OperationState
 from tests.conftest import REVIEWER, Cli, record, write
 from tests.making import META, TEXT
 
@@ -249,3 +250,22 @@ def test_the_installed_script_speaks_to_people_too(cli: Cli) -> None:
     assert failed.returncode == 4
     assert failed.stderr.startswith("id.not-found: ")
     assert "Traceback" not in failed.stderr and len(failed.stderr.splitlines()) == 2
+
+
+def test_a_divergence_shows_both_versions(run: Run, workspace: Path) -> None:
+    """`promotion list` gives what was found, what was wanted, and their diff."""
+    from core import desk as desks
+    from schemas.common import Door
+
+    id_ = one(run, "8443")
+    run("candidates", "accept", id_)
+    operation = run("promotion", "preview", id_)["operation_id"]
+    desk = desks.open_(workspace, desks.actor(Door.COMMAND, "Ana"))
+    with desk.store.write() as unit:
+        unit.operations.keep_divergence(operation, "a.txt", b"theirs\n", b"ours\n")
+        unit.operations.finish(operation, OperationState.DIVERGED, "operation.diverged")
+    desk.store.close()
+    (item,) = run("promotion", "list", "--state", "diverged")["items"]
+    (both,) = item["divergence"]
+    assert (both["found"], both["wanted"]) == ("theirs\n", "ours\n")
+    assert "-theirs" in both["diff"] and "+ours" in both["diff"]

@@ -22,7 +22,6 @@ WRONG: list[tuple[str, str, str]] = [
     ('["owner", "external"]', '["owner", "everyone"]', "policy.extract_authors.1"),
     ('["owner", "external"]', '"owner"', "policy.extract_authors"),
     ("batch_events = 500", "batch_events = 501", "evidence.batch_events"),
-    ("batch_ms = 20", "batch_ms = 0", "evidence.batch_ms"),
     ("auto_advance = true", "auto_advance = 1", "desk.auto_advance"),
     ('theme = "memdesk-dark"', "theme = 3", "desk.theme"),
     ("[desk]", "[desk]\nfont = 3", "desk.font"),

@@ -154,6 +154,8 @@ def name(text: str) -> str:
 
     The record keeps what was there; a long name keeps its beginning and a digest of the whole.
     """
+    if text.isascii() and text.isprintable() and len(text) <= _NAME_BYTES:
+        return text
     text = clean(text)
     if not text.isprintable():
         text = re.sub(r"[\0\r\n]", "\ufffd", text)

@@ -52,18 +52,18 @@ def _records(source: Source, *, headings: bool) -> Iterator[Record | Waiting]:
             yield _record(block, source)
             block = []
         if found := _FENCE.match(line.data):
-            fence = _toggle(fence, found[1])
+            fence = _toggle(fence, found[1], line.data[found.end() :])
         block.append(line)
         end = line.start + line.size
     if block:
         yield _record(block, source)
 
 
-def _toggle(fence: bytes | None, mark: bytes) -> bytes | None:
-    """Open a fence, close the one that is open, or leave it when another kind shows inside."""
+def _toggle(fence: bytes | None, mark: bytes, rest: bytes) -> bytes | None:
+    """Open a fence; close the one that is open with a mark as long, alone on its line."""
     if fence is None:
-        return mark[:3]
-    return None if mark.startswith(fence) else fence
+        return mark
+    return None if mark.startswith(fence) and not rest.strip() else fence
 
 
 def _record(block: list[Line], source: Source) -> Record:
