@@ -72,7 +72,9 @@ def evidence(d: Detail, now: int, g: Glyphs) -> list[Line]:
     ]
     for h in v.hazards:
         gate = "blocks acceptance" if h.gate.value == "block" else "must be acknowledged"
-        lines.append(Line([(f" # {h.code}", "bad"), (f"  {gate}; enter says why", "muted")], indent=3))
+        lines.append(
+            Line([(f" # {h.code}", "bad"), (f"  {gate}; enter says why", "muted")], indent=3)
+        )
     for related in v.conflicts:
         lines += _conflict(v, related, g)
     for related in v.duplicates:
