@@ -8,17 +8,18 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
-from functools import partial
 from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
 from core.evidence import commitments, places
+from core.evidence.ahead import Ahead, Lost, reading_ahead
 from core.evidence.readers import base, detect, named
-from core.evidence.readers.base import Format, Record, Source, Waiting
-from core.identity import Namer, digest_text, keyed_id
+from core.evidence.readers.base import Format
+from core.evidence.reading import Batch, Request, batches
+from core.identity import digest_text, keyed_id
 from core.ports import Desk, Reader
 from schemas.errors import MemdeskError, Stale
 from schemas.evidence import EventKind, FileReport, ImportReport, RefusedFile
@@ -30,7 +31,6 @@ if TYPE_CHECKING:
 Progress = Callable[[str, int, int], None]
 """Told path, bytes read and size, now and then."""
 
-_BATCH_BYTES = 1 << 20
 _HEAD_BYTES = 1 << 16
 _SAMPLE_BYTES = 1 << 20
 _SAMPLE_LIMIT = 1 << 26
@@ -78,17 +78,18 @@ def import_paths(
     total, files, refused = _Tally(), [], []
     given = [Path(p) for p in paths]
     found = [f for p in given for f in places.expand(p)]
-    for path in found:
-        try:
-            report, tally = import_file(desk, path, wanted, progress)
-        except MemdeskError as err:
-            if err.code.startswith(("store.", "workspace.")) or found == given[:1]:
-                raise
-            where = places.stored_path(desk, path)
-            refused.append(RefusedFile(path=where, code=err.code, message=err.message))
-            continue
-        files.append(report)
-        total.add(tally)
+    with reading_ahead(places.size_of(found)) as ahead:
+        for path in found:
+            try:
+                report, tally = import_file(desk, path, wanted, progress, ahead)
+            except MemdeskError as err:
+                if err.code.startswith(("store.", "workspace.")) or found == given[:1]:
+                    raise
+                where = places.stored_path(desk, path)
+                refused.append(RefusedFile(path=where, code=err.code, message=err.message))
+                continue
+            files.append(report)
+            total.add(tally)
     events = total.new + total.known
     return ImportReport(
         sources=len(files),
@@ -109,7 +110,11 @@ def import_paths(
 
 
 def import_file(
-    desk: Desk, path: Path, wanted: Format | None, progress: Progress
+    desk: Desk,
+    path: Path,
+    wanted: Format | None,
+    progress: Progress,
+    ahead: Ahead | None = None,
 ) -> tuple[FileReport, _Tally]:
     """Import one file. Raises Refused for paths and formats, Stale for a racing importer."""
     with places.open_evidence(path) as file:
@@ -122,10 +127,14 @@ def import_file(
             format_ = wanted or named(stored.format)
             tally.known = _known_events(desk, stored, size) - tally.new
             tally.waiting = 0
-            run = _Run(desk, file, size, stored, path.stem, hasher, tally, partial(progress, where))
+            run = _Run(desk, stored, tally)
+            found = _batches(desk, file, size, stored, hasher, path.stem, format_, ahead)
             try:
-                stored = run.run(format_)
+                stored = run.run(found, lambda end: progress(where, end, size))
                 break
+            except Lost:
+                # What it had sent is committed; the rest is read here.
+                ahead = None
             except Stale:
                 # Another import of this file was faster; what it committed is known now.
                 if race == _RACES:
@@ -144,6 +153,42 @@ def import_file(
         ),
         tally,
     )
+
+
+def _batches(
+    desk: Desk,
+    file: BinaryIO,
+    size: int,
+    stored: StoredFile,
+    hasher: Hash,
+    stem: str,
+    format_: Format,
+    ahead: Ahead | None,
+) -> Iterator[Batch]:
+    """What is still to be committed of a file; nothing of an older, shorter copy."""
+    if size < stored.size:
+        return iter(())
+    with desk.store.read() as view:
+        known = view.evidence.native_ids(stored) if stored.events else set()
+    request = Request(
+        format=format_.name,
+        file_id=stored.id,
+        secret=desk.secret,
+        stem=stem,
+        offset=stored.size,
+        tail=len(stored.tail),
+        line=stored.lines,
+        end=size,
+        ordinal=stored.events,
+        continued=stored.events > 0 and b"\n" not in stored.tail,
+        known=frozenset(known),
+        max_record=desk.policy.evidence.record_bytes,
+        batch_events=desk.policy.evidence.batch_events,
+    )
+    # A hash that has begun can't be handed over: the rest of a file that grew is read here.
+    if ahead is not None and stored.size == 0:
+        return ahead.read(request, file)
+    return batches(request, file, hasher)
 
 
 def _entered(
@@ -269,152 +314,42 @@ class _Run:
     """One pass over the uncommitted rest of one file."""
 
     desk: Desk
-    file: BinaryIO
-    size: int
     stored: StoredFile
-    stem: str
-    hasher: Hash
-    """Over the committed bytes up to the last record's end."""
     tally: _Tally
-    progress: Callable[[int, int], None]
-    names: Namer = field(init=False)
-    twins: Namer = field(init=False)
 
-    def __post_init__(self) -> None:
-        self.names = Namer(self.desk.secret, b"ev", self.stored.id.encode())
-        self.twins = Namer(self.desk.secret)
-
-    def run(self, format_: Format) -> StoredFile:
-        """Read to the end, committing batch by batch; returns the file as it stands then."""
-        self.file.seek(self.stored.size)
-        source = Source(
-            file=self.file,
-            offset=self.stored.size,
-            line=self.stored.lines,
-            end=self.size,
-            session=self.stem,
-            max_record=self.desk.policy.evidence.record_bytes,
-            known=self._native_ids,
-            continued=self.stored.events > 0 and b"\n" not in self.stored.tail,
-        )
-        policy = self.desk.policy.evidence
-        end, ordinal = self.stored.size - len(self.stored.tail), self.stored.events
-        line = 0
-        batch: list[NewEvent] = []
-        weight = 0
-        stop: int | None = None
-        for item in format_.read(source) if not self._older() else ():
-            if isinstance(item, Waiting):
-                self.tally.waiting += 1
-                stop = item.start
-                break
-            batch += self._events(item, self._lead(item, end, line), ordinal)
-            end, line = item.start + len(item.raw), item.line
-            ordinal = batch[-1].ordinal + 1
-            weight += len(item.raw)
-            if len(batch) >= policy.batch_events or weight >= _BATCH_BYTES:
-                self._commit(batch, end, durable=False)
-                batch, weight = [], 0
-                self.progress(end, self.size)
-        self._commit(batch, end, durable=True, stop=stop)
-        self.progress(end, self.size)
+    def run(self, found: Iterator[Batch], progress: Callable[[int], None]) -> StoredFile:
+        """Commit batch by batch to the end; returns the file as it stands then."""
+        for batch in found:
+            self.tally.waiting += batch.waiting
+            self._commit(batch)
+            progress(batch.end)
         return self.stored
 
-    def _older(self) -> bool:
-        """True when the file is an older, shorter copy of what is stored: nothing to read."""
-        return self.size < self.stored.size
-
-    def _native_ids(self) -> set[str]:
-        if not self.stored.events:
-            return set()
-        with self.desk.store.read() as view:
-            return view.evidence.native_ids(self.stored)
-
-    def _lead(self, record: Record, end: int, line: int) -> bytes | None:
-        """Bytes since the record before; None for one newline, the usual case."""
-        gap = record.start - end
-        if gap == 1 and line and record.line != line:
-            # Between two lines there is their newline, so one byte is that.
-            return None
-        lead = os.pread(self.file.fileno(), gap, end) if gap else b""
-        return None if lead == b"\n" else lead
-
-    def _events(self, record: Record, lead: bytes | None, ordinal: int) -> list[NewEvent]:
-        raw_digest = sha256(record.raw).digest()
-        self.hasher.update(b"\n" if lead is None else lead)
-        self.hasher.update(record.raw)
-        start = record.start.to_bytes(8, "big")
-        raw, length = record.raw, len(record.raw)
-        events = []
-        for n, part in enumerate(record.parts):
-            text = part.text.encode()
-            twin = None
-            if part.native_id is not None and text:
-                mark = self.twins.name(part.native_id.encode(), part.kind.encode(), text)
-                twin = int.from_bytes(mark[:8], "big", signed=True)
-            events.append(
-                NewEvent(
-                    id=self.names.name(start, raw_digest, n.to_bytes(4)),
-                    ordinal=ordinal + n,
-                    part=n,
-                    kind=part.kind.value,
-                    author=part.author.value,
-                    session=part.session or self.stem,
-                    time=part.time,
-                    native_id=part.native_id,
-                    parent=part.parent,
-                    scope=part.scope,
-                    line=record.line,
-                    byte_start=record.start,
-                    byte_length=length,
-                    notes="\n".join(part.notes),
-                    twin=twin,
-                    text=text,
-                    lead=lead if n == 0 else b"",
-                    raw=raw if n == 0 else None,
-                    digest=raw_digest,
-                    salt=b"",
-                    commitment=b"",
-                )
-            )
-        return events
-
-    def _commit(
-        self, batch: list[NewEvent], end: int, *, durable: bool, stop: int | None = None
-    ) -> None:
+    def _commit(self, batch: Batch) -> None:
         """Append one batch with its ledger entry, and how far the file is read by it."""
-        desk, old = self.desk, self.stored
-        hasher, tail = self.hasher, b""
-        if durable:
-            tail = self._tail(end, stop)
-            hasher = hasher.copy()
-            hasher.update(tail)
-        if not batch and (self._older() or end + len(tail) == old.size):
+        desk, old, events = self.desk, self.stored, batch.events
+        if not events and batch.end + len(batch.tail) == old.size:
             return
-        salts = os.urandom(commitments.SALT_BYTES * len(batch))
-        with desk.store.write(durable=durable) as unit:
-            twins = unit.evidence.twins([e.twin for e in batch if e.twin is not None])
-            linked = self._link(batch, twins)
-            for n, event in enumerate(batch):
-                event.salt = salts[n * 16 : n * 16 + 16]
-                event.commitment = commitments.leaf(old.id, event)
+        with desk.store.write(durable=batch.last) as unit:
+            twins = unit.evidence.twins([e.twin for e in events if e.twin is not None])
+            linked = self._link(events, twins)
             new = replace(
                 old,
-                digest=digest_text(hasher.digest()),
-                size=end + len(tail),
-                lines=self._lines(batch, tail),
-                events=batch[-1].ordinal + 1 if batch else old.events,
-                tail=tail,
+                digest=digest_text(batch.whole if batch.last else batch.digest),
+                size=batch.end + len(batch.tail),
+                lines=self._lines(events, batch.tail),
+                events=events[-1].ordinal + 1 if events else old.events,
+                tail=batch.tail,
             )
             if not unit.evidence.advance(old, new):
                 raise Stale("store.busy", "Another import is reading this file.")
-            if batch:
-                unit.evidence.append(old, batch)
-                root = digest_text(commitments.root([e.commitment for e in batch]))
-                subject = f"{old.id}:{batch[0].ordinal}-{batch[-1].ordinal}"
-                unit.ledger.append("events", subject, root, len(batch), desk.clock())
+            if events:
+                unit.evidence.append(old, events)
+                root = digest_text(commitments.root([e.commitment for e in events]))
+                subject = f"{old.id}:{events[0].ordinal}-{events[-1].ordinal}"
+                unit.ledger.append("events", subject, root, len(events), desk.clock())
         self.stored = new
-        self._count(batch, linked)
+        self._count(events, linked)
         self.tally.bytes += new.size - old.size
 
     def _link(self, batch: list[NewEvent], twins: dict[int, str]) -> int:
@@ -428,12 +363,9 @@ class _Run:
                 twins[event.twin] = "ev_" + event.id.hex()
                 continue
             event.notes = "\n".join(x for x in (event.notes, f"same:{earlier}") if x)
+            event.commitment = commitments.leaf(self.stored.id, event)
             linked += 1
         return linked
-
-    def _tail(self, end: int, stop: int | None) -> bytes:
-        stop = self.size if stop is None else stop
-        return os.pread(self.file.fileno(), max(0, stop - end), end)
 
     def _lines(self, batch: list[NewEvent], tail: bytes) -> int:
         """Newlines in the committed bytes."""

@@ -6,7 +6,7 @@ import contextlib
 import errno
 import os
 import stat
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import BinaryIO
 
@@ -86,3 +86,12 @@ def _readable(name: str, desk: Desk) -> str:
     if text != name or secret_spans(text):
         return "name:" + keyed(desk.secret, b"name", os.fsencode(name)).hex()[:16]
     return text
+
+
+def size_of(paths: Sequence[Path]) -> int:
+    """Bytes of some files together, as far as they can be looked at."""
+    total = 0
+    for path in paths:
+        with contextlib.suppress(OSError):
+            total += os.stat(path, follow_symlinks=False).st_size
+    return total

@@ -1,0 +1,156 @@
+"""From a file's bytes to batches of events ready to be committed; no store is needed for it.
+
+So it can run beside the commits: in this process, or in one of its own (`ahead`).
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
+from hashlib import sha256
+from typing import TYPE_CHECKING, BinaryIO
+
+from core.evidence import commitments
+from core.evidence.readers import named
+from core.evidence.readers.base import Record, Source, Waiting
+from core.identity import Namer
+from schemas.storage import NewEvent
+
+if TYPE_CHECKING:
+    from hashlib import _Hash as Hash
+
+BATCH_BYTES = 1 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What of a file is to be read: from a committed place to where it ended when opened."""
+
+    format: str
+    file_id: str
+    secret: bytes
+    stem: str
+    offset: int
+    tail: int
+    """Bytes before `offset` that follow the last record."""
+    line: int
+    end: int
+    ordinal: int
+    continued: bool
+    known: frozenset[str]
+    max_record: int
+    batch_events: int
+
+
+@dataclass(slots=True)
+class Batch:
+    """Events of at most one transaction; `end` is where their last record ends."""
+
+    events: list[NewEvent]
+    end: int
+    digest: bytes
+    """SHA-256 of all committed bytes up to `end`."""
+    last: bool = False
+    waiting: int = 0
+    tail: bytes = b""
+    """With the last batch: bytes after its last record that are committed with it."""
+    whole: bytes = b""
+    """With the last batch: SHA-256 with the tail."""
+
+
+def batches(request: Request, file: BinaryIO, hasher: Hash) -> Iterator[Batch]:
+    """Read a file to its end. `hasher` is over its bytes up to the last committed record."""
+    return _Reading(request, file, hasher).batches()
+
+
+class _Reading:
+    def __init__(self, request: Request, file: BinaryIO, hasher: Hash) -> None:
+        self.request = request
+        self.file = file
+        self.hasher = hasher
+        self.names = Namer(request.secret, b"ev", request.file_id.encode())
+        self.twins = Namer(request.secret)
+
+    def batches(self) -> Iterator[Batch]:
+        r = self.request
+        self.file.seek(r.offset)
+        source = Source(
+            file=self.file,
+            offset=r.offset,
+            line=r.line,
+            end=r.end,
+            session=r.stem,
+            max_record=r.max_record,
+            known=lambda: set(r.known),
+            continued=r.continued,
+        )
+        end, ordinal, line, weight = r.offset - r.tail, r.ordinal, 0, 0
+        events: list[NewEvent] = []
+        stop, waiting = r.end, 0
+        for item in named(r.format).read(source):
+            if isinstance(item, Waiting):
+                stop, waiting = item.start, 1
+                break
+            events += self._events(item, self._lead(item, end, line), ordinal)
+            end, line = item.start + len(item.raw), item.line
+            ordinal = events[-1].ordinal + 1
+            weight += len(item.raw)
+            if len(events) >= r.batch_events or weight >= BATCH_BYTES:
+                yield Batch(events, end, self.hasher.digest())
+                events, weight = [], 0
+        tail = os.pread(self.file.fileno(), max(0, stop - end), end)
+        whole = self.hasher.copy()
+        whole.update(tail)
+        yield Batch(events, end, self.hasher.digest(), True, waiting, tail, whole.digest())
+
+    def _lead(self, record: Record, end: int, line: int) -> bytes | None:
+        """Bytes since the record before; None for one newline, the usual case."""
+        gap = record.start - end
+        if gap == 1 and line and record.line != line:
+            # Between two lines there is their newline, so one byte is that.
+            return None
+        lead = os.pread(self.file.fileno(), gap, end) if gap else b""
+        return None if lead == b"\n" else lead
+
+    def _events(self, record: Record, lead: bytes | None, ordinal: int) -> list[NewEvent]:
+        raw_digest = sha256(record.raw).digest()
+        self.hasher.update(b"\n" if lead is None else lead)
+        self.hasher.update(record.raw)
+        start = record.start.to_bytes(8, "big")
+        raw, length = record.raw, len(record.raw)
+        events = []
+        for n, part in enumerate(record.parts):
+            text = part.text.encode()
+            twin = None
+            if part.native_id is not None and text:
+                mark = self.twins.name(part.native_id.encode(), part.kind.encode(), text)
+                twin = int.from_bytes(mark[:8], "big", signed=True)
+            events.append(
+                NewEvent(
+                    id=self.names.name(start, raw_digest, n.to_bytes(4)),
+                    ordinal=ordinal + n,
+                    part=n,
+                    kind=part.kind.value,
+                    author=part.author.value,
+                    session=part.session or self.request.stem,
+                    time=part.time,
+                    native_id=part.native_id,
+                    parent=part.parent,
+                    scope=part.scope,
+                    line=record.line,
+                    byte_start=record.start,
+                    byte_length=length,
+                    notes="\n".join(part.notes),
+                    twin=twin,
+                    text=text,
+                    lead=lead if n == 0 else b"",
+                    raw=raw if n == 0 else None,
+                    digest=raw_digest,
+                    salt=os.urandom(commitments.SALT_BYTES),
+                    commitment=b"",
+                )
+            )
+        for event in events:
+            event.commitment = commitments.leaf(self.request.file_id, event)
+        return events
