@@ -102,6 +102,10 @@ class Driver:
     def text(self) -> str:
         return "\n".join(self.rows())
 
+    def row_of(self, words: str) -> str:
+        """The first row of the list that holds these words."""
+        return next((r for r in self.rows()[2:] if words in r), "")
+
     def widths(self) -> set[int]:
         return {cell_len(r) for r in self.rows()}
 

@@ -41,7 +41,8 @@ class Terminal:
             window = struct.pack("HHHH", size[1], size[0], 0, 0)
             fcntl.ioctl(0, termios.TIOCSWINSZ, window)
             given = {"TERM": "xterm-256color", "LC_ALL": "C.UTF-8", "TEXTUAL_ANIMATIONS": "none"}
-            os.execve(script, [script, "--workspace", str(root)], {**os.environ, **given, **env})
+            inherited = {k: v for k, v in os.environ.items() if k not in ("COLUMNS", "LINES")}
+            os.execve(script, [script, "--workspace", str(root)], {**inherited, **given, **env})
         self.pid = pid
         os.set_blocking(self.fd, False)
 

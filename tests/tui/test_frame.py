@@ -218,6 +218,8 @@ def many(root: Path, count: int) -> None:
         cells = ", ".join(
             "n.value"
             if c == "number"
+            else "t.place - t.number + n.value"
+            if c == "place"
             else f"printf('%s%08d', substr(t.{c}, 1, 29), n.value)"
             if c == "id"
             else "'Statement number ' || n.value || ' of many.'"

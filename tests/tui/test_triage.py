@@ -45,6 +45,8 @@ async def test_keys_move_the_cursor(laid: Desk, workspace: Path) -> None:
         await desk.press("j")
         assert at() == 5
         await desk.press("g", "k")
+        assert at() is None, "the first row is its group's header"
+        await desk.press("j")
         assert at() == 0
 
 
@@ -59,10 +61,9 @@ async def test_each_decision_is_one_key_and_goes_on(laid: Desk, workspace: Path)
             "pending",
         ]
         assert desk.candidates.list.index == 3
-        rows = desk.rows()[2:]
-        assert "✓" in rows[0] and STATEMENTS[0][:20] in rows[0]
-        assert "✗" in rows[1] and STATEMENTS[1][:20] in rows[1]
-        assert "⧖" in rows[2] and STATEMENTS[2][:20] in rows[2]
+        shown = [r[:60] for r in desk.rows()[3:6]]
+        for sign, words, row in zip("✓✗⧖", STATEMENTS, shown, strict=False):
+            assert sign in row and words[:20] in row
         assert "needs you 3" in desk.rows()[1]
         assert "deferred" in desk.rows()[-2] and "u undoes" in desk.rows()[-2]
 
@@ -109,7 +110,7 @@ async def test_a_blocking_hazard_is_refused(workspace: Path) -> None:
     secret = "sk_test_" + "51HGfE2kZ8qvbN"
     made = lay(workspace, [f"The sandbox key for payments is {secret} since May."])
     async with opened(workspace) as desk:
-        assert "#" in desk.rows()[2] and secret not in desk.text()
+        assert "#" in desk.row_of("The sandbox key") and secret not in desk.text()
         await desk.press("a")
         assert "hazard.secret" in desk.rows()[-2]
         assert stored(made)[0].state.value == "pending"
@@ -260,7 +261,7 @@ async def test_anothers_decision_stands_in_place(laid: Desk, workspace: Path) ->
         await desk.press("j", "j")
         row = stored(laid)[2]
         review.decide(priya, CandidateRef(row.id, 1), Verdict.REJECT, reason="one-off")
-        await desk.until(lambda: "✗" in desk.rows()[4], seconds=3)
+        await desk.until(lambda: "✗" in desk.row_of("Ask me before"), seconds=3)
         await desk.settle()
         assert desk.candidates.list.index == 2 and desk.candidates.list.total == 6
         await desk.press("a")

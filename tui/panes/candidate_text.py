@@ -72,7 +72,9 @@ def evidence(d: Detail, now: int, g: Glyphs) -> list[Line]:
     ]
     for h in v.hazards:
         gate = "blocks acceptance" if h.gate.value == "block" else "must be acknowledged"
-        lines.append(Line([(f" # {h.code}", "bad"), (f"  {gate}; enter says why", "muted")]))
+        lines.append(
+            Line([(f" # {h.code}", "bad"), (f"  {gate}; enter says why", "muted")], indent=3)
+        )
     for related in v.conflicts:
         lines += _conflict(v, related, g)
     for related in v.duplicates:
@@ -119,6 +121,19 @@ def _source(s: Source, n: int, total: int, now: int, g: Glyphs) -> list[Line]:
     return [header(title, "", g), Line([(where, role)], indent=1)]
 
 
+def nearest(d: Detail, count: int) -> Sequence[Event]:
+    """The first source's event and at most `count` neighbours on either side."""
+    own = next((i for i, e in enumerate(d.around) if e.id == d.version.sources[0].event), 0)
+    return d.around[max(0, own - count) : own + count + 1]
+
+
+def _mask(text: str) -> str:
+    """Secrets that stand beside a quote; loaded late, screening brings pydantic along."""
+    from core.screening import mask
+
+    return mask(text)
+
+
 def _surroundings(source: Source, around: Sequence[Event], g: Glyphs) -> list[Line]:
     lines: list[Line] = []
     for event in around:
@@ -127,7 +142,7 @@ def _surroundings(source: Source, around: Sequence[Event], g: Glyphs) -> list[Li
         if own:
             lines += _own(event, source, place, g)
             continue
-        text = " ".join(mask(event.text[:_NEAR]).split()) or f"({event.kind.value})"
+        text = " ".join(_mask(event.text[:_NEAR]).split()) or f"({event.kind.value})"
         shown = text if len(text) <= 240 else f"{text[:240]}…"
         lines.append(Line([("  " + place, "muted"), (shown, "muted")], indent=17))
     return lines
@@ -143,11 +158,11 @@ def _own(event: Event, source: Source, place: str, g: Glyphs) -> list[Line]:
     quote, more = source.quote[:_QUOTE], len(source.quote) - _QUOTE
     pieces: list[tuple[str, str]] = [
         (f"(… {first:,} bytes before) " if first else "", "muted"),
-        (mask(before), "text"),
+        (_mask(before), "text"),
         (f"{g.open}{quote}", "owner"),
         (f" (… {more:,} more characters quoted) " if more > 0 else "", "muted"),
         (g.close, "owner"),
-        (mask(after), "text"),
+        (_mask(after), "text"),
         (f" (… {left:,} bytes after)" if left > 0 else "", "muted"),
     ]
     lines: list[Line] = []

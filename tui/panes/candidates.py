@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, ClassVar, cast
 
 from textual import work
@@ -233,6 +234,8 @@ class CandidatesPane(BulkPane):
             self.tab = 0
         self._title(found)
         make = (write.evidence, write.change, write.history)[self.tab]
+        if self.app.size.width < 100:  # little room: the message itself must be on screen
+            found = replace(found, around=write.nearest(found, 1))
         lines = make(found, self.client.now(), g)
         self.detail.show(lines, keep_place=keep_place)
 
