@@ -213,6 +213,8 @@ def _kept(text: str, start: int, end: int, kind: CandidateKind, method: str) -> 
 
 def _kind_of(words: str) -> CandidateKind:
     low = words.lower()
+    if re.match(r"to \w+ [^,]{3,60}, (?:run|do|use|start|first|call)\b", low):
+        return _K.PROCEDURE
     if re.match(r"(?:to|not|never|always|don'?t|only|ask|use|run)\b", low):
         return _K.OPERATING_RULE
     if re.match(r"(?:i|we) (?:prefer|like|want)\b|my preference", low):

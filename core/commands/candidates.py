@@ -64,6 +64,7 @@ def list_(
     after: str | None = typer.Option(None, help="Cursor of the page before."),
 ) -> None:
     """Candidates in the order they were proposed."""
+    from core.candidates.lanes import NAMES, Lane
     from core.candidates.review import CandidateRef, show
     from schemas.common import Page
     from schemas.storage import CandidateFilter
@@ -72,7 +73,10 @@ def list_(
     wanted = CandidateFilter((state.value,) if state else (), filter_)
     with desk.store.read() as view:
         rows, cursor = view.candidates.rows(wanted, Page(limit=limit, after=after))
-    items = [item(show(desk, CandidateRef(r.id, r.version))) for r in rows]
+    items = [
+        {**item(show(desk, CandidateRef(r.id, r.version))), "group": NAMES[Lane(r.lane)]}
+        for r in rows
+    ]
     lines = [
         f"{r.id[:11]}@{r.version} {r.state:<10} {r.kind:<14} {r.author:<8} {one_line(r.statement, 80)}"
         for r in rows

@@ -24,10 +24,32 @@ _TIME = re.compile(r"20\d\d-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z")
 _KEY = "sk_" + "test_" + "51Hx" * 6
 """Looks like a credential and is none; put together here so that no file holds one."""
 
-PROMOTED = ("refunds above 250", "idempotent", "ledger clock", "payout batches close", "03:00 UTC")
-ACCEPTED = ("schwifty",)
-REJECTED = (("by SFTP", PRIYA, "it moved to the API last month"),)
-DEFERRED = (("release branch", MARA, "until the new calendar is agreed"),)
+PROMOTED = (
+    "refunds above 250",
+    "idempotent",
+    "ledger clock",
+    "payout batches close",
+    "03:00 UTC",
+    "eu-north-1",
+    "REDIS_URL",
+)
+ACCEPTED = ("schwifty", "uv over pip", "cut on Thursdays", "200 ms", "06:30 CET", "fee table")
+REJECTED = (
+    ("sandbox payouts settle", PRIYA, "only true for the old provider"),
+    ("Acme Test", PRIYA, "one-off"),
+)
+DEFERRED = (
+    "chargebacks are booked",
+    "currency codes",
+    "retried for three days",
+    "closed list",
+    "rollback script",
+    "payments-ops",
+    "legal entity",
+    "vault service",
+    "second replica",
+)
+_LATER = "until the new handbook is out"
 
 
 @app.command()
@@ -65,8 +87,8 @@ def lay(folder: Path) -> None:
             _memdesk(folder, "promotion", "confirm", seen["operation_id"])
     for words, who, why in REJECTED:
         _memdesk(folder, "candidates", "reject", _ref(items, words), "--reason", why, who=who)
-    for words, who, why in DEFERRED:
-        _memdesk(folder, "candidates", "defer", _ref(items, words), "--reason", why, who=who)
+    for words in DEFERRED:
+        _memdesk(folder, "candidates", "defer", _ref(items, words), "--reason", _LATER, who=PRIYA)
 
 
 def _copy(folder: Path) -> None:
