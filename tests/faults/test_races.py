@@ -256,10 +256,11 @@ def test_threads_confirm_different_operations_one_after_the_other(sqlite_desk: D
 
 def short_wait(desk: Desk) -> Desk:
     """The desk with the least wait for a lock."""
-    table = desk.policy.compound_memory
-    waiting = table.maintenance.model_copy(update={"lockTimeoutMs": 100})
-    memory = table.model_copy(update={"maintenance": waiting})
-    return replace(desk, policy=desk.policy.model_copy(update={"compound_memory": memory}))
+    config = desk.workspace.folder / "config.toml"
+    text = config.read_text()
+    assert "lockTimeoutMs = 5000" in text
+    config.write_text(text.replace("lockTimeoutMs = 5000", "lockTimeoutMs = 100"))
+    return desk
 
 
 def dead_pid() -> int:

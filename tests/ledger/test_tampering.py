@@ -200,7 +200,7 @@ def test_an_added_decision_version_and_receipt_are_named(
 ) -> None:
     """A decision nobody made, a version nobody proposed, a receipt nobody got."""
     attacker.change(
-        "INSERT INTO decision SELECT ws, 2, version, turn, time, document FROM decision LIMIT 1"
+        "INSERT INTO decision SELECT ws, 2, version, turn, time, batch, document FROM decision LIMIT 1"
     )
     attacker.change(
         "INSERT INTO candidate_version SELECT ws, number, 7, state, document, digest, created "

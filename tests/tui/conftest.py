@@ -104,7 +104,7 @@ class Driver:
 
     def row_of(self, words: str) -> str:
         """The first row of the list that holds these words."""
-        return next((r for r in self.rows()[2:] if words in r), "")
+        return next((r for r in self.rows()[2:] if words in r[:60]), "")
 
     def widths(self) -> set[int]:
         return {cell_len(r) for r in self.rows()}
