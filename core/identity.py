@@ -11,10 +11,10 @@ from typing import Any
 from schemas.common import ID_RE
 from schemas.errors import NotFound, Refused
 
-_SPAN = re.compile(r"#b(\d+)-(\d+)$")
-_VERSION = re.compile(r"@(\d+)$")
+_SPAN = re.compile(r"#b(\d{1,12})-(\d{1,12})$")
+_VERSION = re.compile(r"@(\d{1,9})$")
 _PREFIX = re.compile(r"^(ev|file|art|cand|op|rcpt|bel|pack|aud|out)_([0-9a-f]{6,32})$")
-_SESSION_LINE = re.compile(r"^session:(?P<session>[^#]+)#L(?P<line>\d+)$")
+_SESSION_LINE = re.compile(r"^session:(?P<session>[^#]+)#L(?P<line>\d{1,9})$")
 TAGS = ("ev", "file", "art", "cand", "op", "rcpt", "bel", "pack", "aud", "out")
 
 

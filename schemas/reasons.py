@@ -84,7 +84,7 @@ REASONS: dict[str, Reason] = _table(
         "store.unusable",
         Exit.UNUSABLE,
         "The store can't be opened, read or written.",
-        "Check the disk and the file's permissions, then run `memdesk verify`.",
+        "Check the disk, the file's permissions and the store's name; else restore a backup.",
     ),
     (
         "store.full",

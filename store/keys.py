@@ -42,7 +42,7 @@ def parse_cursor(text: str | None, count: int, first: int) -> tuple[int, ...]:
         parts = tuple(int(p) for p in text.split("."))
     except ValueError:
         parts = ()
-    if len(parts) != count:
+    if len(parts) != count or any(abs(p) >= 1 << 63 for p in parts):
         raise NotFound("id.malformed", "The cursor is not one a list gave out.", given=text)
     return parts
 

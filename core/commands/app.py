@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any
 import typer
 from typer.exceptions import TyperException
 
-from core.commands.entry import OpenUi, Options
+from core.commands.entry import OpenUi, Options, unusable
 from core.safe_text import visible
-from schemas.errors import MemdeskError, Unusable
+from schemas.errors import MemdeskError, Refused, Unusable
 from schemas.reasons import Exit
 
 if TYPE_CHECKING:
@@ -58,7 +58,7 @@ def root(
         from core.workspace import locate
 
         root_ = locate(workspace)
-        if given.open_ui is None:
+        if given.open_ui is None or as_json:
             raise typer.BadParameter("A command is needed here.")
         raise typer.Exit(given.open_ui(root_, store, reviewer))
 
@@ -133,6 +133,8 @@ def run(open_ui: OpenUi | None, front: list[str], rest: list[str]) -> int:
     given.json, given.debug = "--json" in front, "--debug" in front
     token = _CURRENT.set(given)
     try:
+        if fault := unusable([*front, *rest]):
+            raise Refused("usage.invalid", fault)
         status = app(args=front + rest, prog_name="memdesk", standalone_mode=False)
         sys.stdout.flush()
         return int(status or 0)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from core.commands.app import app, desk_, emit
+from core.commands.app import app, desk_, emit, options
 from core.safe_text import one_line
 from schemas.choices import CandidateKind, CandidateState, Verdict
 
@@ -24,6 +24,10 @@ def item(version: CandidateVersion) -> dict[str, Any]:
     document["hazards"] = [h.code for h in version.hazards]
     document["hazard_spans"] = [h.model_dump(mode="json") for h in version.hazards]
     return document
+
+
+_MOST = 10**9
+"""No list of versions is longer; a number past it is a slip."""
 
 
 @candidates.command("extract")
@@ -127,8 +131,8 @@ def _lines(v: CandidateVersion) -> list[str]:
 @candidates.command("diff")
 def diff(
     ref: str = typer.Argument(..., help="Candidate id."),
-    left: int = typer.Argument(..., help="Version N."),
-    right: int = typer.Argument(..., help="Version M."),
+    left: int = typer.Argument(..., max=_MOST, help="Version N."),
+    right: int = typer.Argument(..., max=_MOST, help="Version M."),
 ) -> None:
     """What changed between two versions."""
     from core.candidates import review
@@ -154,6 +158,8 @@ def edit(
     with desk.store.read() as view:
         found = review.resolve(view, ref)
     if text is None:
+        if options().json:
+            raise typer.BadParameter("--json needs --text; an editor needs the terminal.")
         text = editor.edit(desk, review.show(desk, found).statement)
     version = review.edit(desk, found, text)
     emit(item(version), *_lines(version))
@@ -181,7 +187,7 @@ def _decide(
     emit({"items": [item(v) for v in decided], "next": None}, *lines)
 
 
-_REFS = typer.Argument(..., help="One or more exact versions, ID@N.")
+_REFS = typer.Argument(..., help="Exact versions, ID@N; ID alone while it has one version.")
 _REASON = typer.Option("", help="Why; recorded with the decision.")
 
 
@@ -223,6 +229,8 @@ def _micros(text: str) -> int:
         raise typer.BadParameter(f"--until: {text} is no date.") from err
     if moment.tzinfo is None:
         raise typer.BadParameter("--until: a date-time needs its zone, like 2026-12-01T09:00Z.")
+    if moment.year < 1971:
+        raise typer.BadParameter(f"--until: {text} is long past.")
     return int(moment.timestamp()) * 1_000_000
 
 

@@ -13,7 +13,7 @@ from typing import Any
 
 import typer
 
-from core.commands.app import app, options, run, say
+from core.commands.app import app, emit, options, run
 from schemas.errors import Refused
 
 SAMPLE = Path(__file__).parent.parent / "samples" / "payments-api"
@@ -59,13 +59,17 @@ def demo(
 ) -> None:
     """Lay a sample workspace with input at every stage, and open the desk on it."""
     if (folder / ".memdesk").is_dir():
-        say(f"{folder} is laid already.")
+        emit({"workspace": str(folder), "laid": False}, f"{folder} has a workspace already.")
+    elif folder.exists() and not folder.is_dir():
+        raise Refused("path.not-regular", f"{folder} is a file; name a new folder.")
     elif folder.is_dir() and any(folder.iterdir()):
         raise Refused("path.not-regular", f"{folder} is not empty; name a new folder.")
     else:
         lay(folder)
-        say(
-            f"Laid a sample workspace in {folder}: three sessions, a document, decisions, receipts."
+        parts = "three sessions, a document, decisions, receipts"
+        emit(
+            {"workspace": str(folder), "laid": True},
+            f"Laid a sample workspace in {folder}: {parts}.",
         )
     given = options()
     if not no_ui and given.open_ui is not None:

@@ -5,6 +5,7 @@ Nothing heavy is imported here: a call without a command must paint its first fr
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -65,10 +66,42 @@ def hoist(argv: Sequence[str]) -> tuple[list[str], list[str]]:
     return front, rest
 
 
+def unusable(args: Sequence[str]) -> str | None:
+    """Why an argument can't be meant: empty where words are needed, or bytes that are no UTF-8.
+
+    An unset variable in a script must not pass for an option that was not given. Names of files
+    may be any bytes.
+    """
+    before = ""
+    for arg in args:
+        name, sign, value = arg.partition("=")
+        bare = sign and not value and name.startswith("--") and name not in _TEXT_OPTIONS
+        if bare or (not arg and before not in _TEXT_OPTIONS):
+            return f"{name or before or 'An argument'} is empty."
+        if not arg.isascii() and not _decodes(arg) and not os.path.lexists(arg):
+            return "An argument is not UTF-8 and names no file."
+        before = arg
+    return None
+
+
+def _decodes(text: str) -> bool:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
 def main(open_ui: OpenUi, argv: Sequence[str] | None = None) -> int:
     """Run one call; every error ends as a line with a code, never as a traceback."""
     front, rest = hoist(sys.argv[1:] if argv is None else argv)
-    if not rest and "--json" not in front and len(front) % 2 == 0 and "--debug" not in front:
+    if (
+        not rest
+        and not unusable(front)
+        and "--json" not in front
+        and len(front) % 2 == 0
+        and "--debug" not in front
+    ):
         values = _values(front)
         if values is not None:
             return _screen(open_ui, values)

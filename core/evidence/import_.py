@@ -120,7 +120,7 @@ def import_file(
     with places.open_evidence(path) as file:
         # The file may grow while it is read; this import ends where the file ended now.
         size = os.fstat(file.fileno()).st_size
-        where = places.stored_path(desk, path)
+        where, stem = places.stored_path(desk, path), places.session_name(desk, path)
         tally = _Tally()
         for race in range(1, _RACES + 1):
             stored, hasher = _entered(desk, where, file, size, wanted, path.name)
@@ -128,7 +128,7 @@ def import_file(
             tally.known = _known_events(desk, stored, size) - tally.new
             tally.waiting = 0
             run = _Run(desk, stored, tally)
-            found = _batches(desk, file, size, stored, hasher, path.stem, format_, ahead)
+            found = _batches(desk, file, size, stored, hasher, stem, format_, ahead)
             try:
                 stored = run.run(found, lambda end: progress(where, end, size))
                 break

@@ -80,6 +80,11 @@ def stored_path(desk: Desk, path: Path) -> str:
         return f"outside:{folder}/{_readable(real.name, desk)}"
 
 
+def session_name(desk: Desk, path: Path) -> str:
+    """The session of a file that names none: its own name as inert text."""
+    return _readable(path.stem, desk)
+
+
 def _readable(name: str, desk: Desk) -> str:
     """A name as text: undecodable bytes replaced, secret-like parts by an opaque id."""
     text = name.encode("utf-8", "surrogateescape").decode("utf-8", "replace")

@@ -8,8 +8,8 @@ from core.operations import confirm, envelope
 from core.operations.envelope import HANDLERS, Plan, Target
 from core.ports import Desk
 from core.promotion import ACTION
-from schemas.errors import NotFound, Refused, Stale
-from schemas.operations import Moved, OperationState, TargetChange
+from schemas.errors import MemdeskError, NotFound, Refused, Stale
+from schemas.operations import Envelope, Moved, OperationState, TargetChange
 from schemas.promotion import Preview
 from schemas.storage import StoredOperation
 
@@ -73,13 +73,22 @@ def show(desk: Desk, operation_id: str) -> Preview:
     try:
         plan = envelope.handler(then.action, then.consumer).plan(desk, then.subject, then.request)
     except (Refused, Stale, NotFound) as err:
-        gone = Moved(
-            what="candidate", name=then.subject, then=then.subject_digest, now=None, detail=err.code
-        )
-        return _preview(operation, None, (gone,))
+        return _preview(operation, None, (_gone(then, err),))
     if envelope.operation_id(desk, plan.envelope) == operation_id:
         return _preview(operation, plan, ())
     return _preview(operation, plan, envelope.moved(then, plan.envelope))
+
+
+def _gone(then: Envelope, err: MemdeskError) -> Moved:
+    """What a plan that can no longer be made fell over: a target's path, or the subject."""
+    path = str(err.details.get("path", ""))
+    for target in then.targets:
+        if path and f"/{target.path}".endswith(f"/{path}"):
+            before = target.before_digest
+            return Moved(what="target", name=target.path, then=before, now=None, detail=err.code)
+    return Moved(
+        what="candidate", name=then.subject, then=then.subject_digest, now=None, detail=err.code
+    )
 
 
 def _preview(operation: StoredOperation, plan: Plan | None, moved: tuple[Moved, ...]) -> Preview:
