@@ -188,9 +188,13 @@ def _put_back(folder: int, name: str, swap: Swap) -> Diverged:
     if _digest_at(folder, swap.staged) == swap.after_digest:
         os.unlink(swap.staged, dir_fd=folder)
     else:
-        found = _bytes_at(folder, swap.staged)
+        returned, found = found, _bytes_at(folder, swap.staged)
         _exchange(folder, swap.staged, name)
+        overtaken = returned is not None and _bytes_at(folder, swap.staged) != returned
         kept = _set_aside(folder, swap)
+        if returned is not None and overtaken:
+            # A save based on the text before fell on the edit in the instant it was back.
+            kept = _keep(folder, swap, returned)
     os.fsync(folder)
     # Not what stands there by now: a save based on our bytes may just have replaced the edit.
     return Diverged(swap.path, found, kept)
@@ -198,11 +202,27 @@ def _put_back(folder: int, name: str, swap: Swap) -> Diverged:
 
 def _set_aside(folder: int, swap: Swap) -> str:
     """Keep an edit that a newer one has overtaken under a name its owner sees."""
+    kept = _free(folder, swap)
+    os.rename(swap.staged, kept, src_dir_fd=folder, dst_dir_fd=folder)
+    os.fsync(folder)
+    return kept
+
+
+def _keep(folder: int, swap: Swap, data: bytes) -> str:
+    """Keep an edit that stands nowhere any more and is in our hand only."""
+    kept = _free(folder, swap)
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+    with os.fdopen(os.open(kept, flags, 0o600, dir_fd=folder), "wb") as file:
+        file.write(data)
+        file.flush()
+        os.fsync(file.fileno())
+    return kept
+
+
+def _free(folder: int, swap: Swap) -> str:
     n = 1
     while _exists(folder, kept := f"{swap.kept}-{n}"):
         n += 1
-    os.rename(swap.staged, kept, src_dir_fd=folder, dst_dir_fd=folder)
-    os.fsync(folder)
     return kept
 
 

@@ -342,3 +342,38 @@ def test_the_journal_is_aiwgs_and_stands_only_while_we_write(sqlite_desk: Desk) 
     assert ["sha256:" + hashlib.sha256(x.encode()).hexdigest() for x in held] == digests
     assert len(document["operationId"]) == 64
     assert list((root / ".aiwg/memory/transactions").iterdir()) == []
+
+
+def test_a_save_that_falls_on_an_edit_just_given_back_loses_neither(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Three saves, each in the instant that hurts most; all their bytes are on disk at the end."""
+    root = tmp_path / "w"
+    root.mkdir()
+    path = root / "f.txt"
+    path.write_bytes(b"before\n")
+    real, calls = durable._exchange, [0]
+
+    def save(data: bytes) -> None:
+        other = root / "f.txt.mine"
+        other.write_bytes(data)
+        os.rename(other, path)
+
+    def exchange(folder: int, one: str, two: str) -> None:
+        calls[0] += 1
+        if calls[0] == 1:
+            save(b"before\nfirst edit\n")
+        if calls[0] == 2:
+            save(b"ours\nsecond edit\n")
+        if calls[0] == 3:
+            save(b"ours\nsecond edit\nthird edit\n")
+        real(folder, one, two)
+
+    monkeypatch.setattr(durable, "_exchange", exchange)
+    swap = durable.Swap("op_" + "0" * 32, 0, "f.txt", sha(b"before\n"), sha(b"ours\n"), b"ours\n")
+    with pytest.raises(durable.Diverged):
+        durable.apply(Workspace(root, "0" * 32, "1" * 32), swap, lambda _name: None)
+    held = b"".join(p.read_bytes() for p in root.iterdir())
+    assert calls[0] == 3
+    for edit in (b"first edit", b"second edit", b"third edit"):
+        assert edit in held
