@@ -16,13 +16,53 @@ from schemas.candidates import (
 )
 from schemas.common import Page
 from schemas.storage import CandidateFilter, Claim, StoredVersion, Waiting
-from store.keys import cursor_of, next_number, parse_cursor, text_range
+from store.keys import ID, WS, cursor_of, next_number, parse_cursor, text_range
 from store.tables import CANDIDATE, CANDIDATE_VERSION, CLAIM, DECISION, LEDGER_HEAD
 
 _C, _V, _D, _K = CANDIDATE.c, CANDIDATE_VERSION.c, DECISION.c, CLAIM.c
 _LANE = 40
 """A place is the lane above this many bits of the candidate\'s number."""
 _SPEAKING = 500
+_N: sa.BindParameter[int] = sa.bindparam("number_")
+_VERSION: sa.BindParameter[int] = sa.bindparam("version_")
+
+
+def _versions() -> sa.Select[tuple[object, ...]]:
+    """Versions with their last decision."""
+    turns = DECISION.alias()
+    last = (
+        sa.select(sa.func.max(turns.c.turn))
+        .where(turns.c.ws == _V.ws, turns.c.number == _V.number, turns.c.version == _V.version)
+        .scalar_subquery()
+    )
+    mine = (_D.ws == _V.ws, _D.number == _V.number, _D.version == _V.version, _D.turn == last)
+    return (
+        sa.select(_V.document, _V.state, _C.version.label("newest"), _D.document.label("decided"))
+        .join(CANDIDATE, sa.and_(_C.ws == _V.ws, _C.number == _V.number))
+        .outerjoin(DECISION, sa.and_(*mine))
+        .where(_V.ws == WS)
+    )
+
+
+_NEWEST = _versions().where(_C.id == ID, _V.version == _C.version)
+_EXACT = _versions().where(_C.id == ID, _V.version == _VERSION)
+_MARK = sa.select(LEDGER_HEAD.c.seq).where(LEDGER_HEAD.c.ws == WS)
+_HOLD = _MARK.with_for_update()
+_NUMBER = sa.select(_C.number).where(_C.ws == WS, _C.id == ID).with_for_update()
+_MOVE_VERSION = sa.update(CANDIDATE_VERSION).where(
+    _V.ws == WS,
+    _V.number == _N,
+    _V.version == _VERSION,
+    _V.state.in_(sa.bindparam("from_", expanding=True)),
+)
+_MOVE = sa.update(CANDIDATE).where(_C.ws == WS, _C.number == _N, _C.version == _VERSION)
+_CLAIMS = sa.select(CLAIM).where(_K.ws == WS).order_by(_K.layer, _K.ref)
+_LIMIT = sa.bindparam("limit_", type_=sa.Integer)
+_SAME = _CLAIMS.where(_K.claim == sa.bindparam("claim_"), _K.ref != ID).limit(_LIMIT)
+_SAME_KEY = _CLAIMS.where(
+    _K.key == sa.bindparam("key_"), _K.scope == sa.bindparam("scope_"), _K.ref != ID
+).limit(_LIMIT)
+_CLAIM, _WITHDRAW = sa.insert(CLAIM), sa.delete(CLAIM).where(_K.ws == WS, _K.ref == ID)
 
 
 class Candidates:
@@ -34,8 +74,7 @@ class Candidates:
 
     def mark(self) -> int:
         """A mark that grows with every change; rows changed later have a greater one."""
-        h = LEDGER_HEAD.c
-        return int(self._c.execute(sa.select(h.seq).where(h.ws == self._ws)).scalar() or 0)
+        return int(self._c.execute(_MARK, {"ws_": self._ws}).scalar() or 0)
 
     # lists
 
@@ -154,41 +193,18 @@ class Candidates:
 
     # versions
 
-    def _versions(self) -> sa.Select[tuple[object, ...]]:
-        turns = DECISION.alias()
-        last = (
-            sa.select(sa.func.max(turns.c.turn))
-            .where(turns.c.ws == _V.ws, turns.c.number == _V.number, turns.c.version == _V.version)
-            .scalar_subquery()
-        )
-        return (
-            sa.select(
-                _V.document, _V.state, _C.version.label("newest"), _D.document.label("decided")
-            )
-            .join(CANDIDATE, sa.and_(_C.ws == _V.ws, _C.number == _V.number))
-            .outerjoin(
-                DECISION,
-                sa.and_(
-                    _D.ws == _V.ws,
-                    _D.number == _V.number,
-                    _D.version == _V.version,
-                    _D.turn == last,
-                ),
-            )
-            .where(_V.ws == self._ws)
-        )
-
     def version(self, id_: str, version: int | None = None) -> CandidateVersion | None:
         """One exact version, or the newest."""
-        query = self._versions().where(_C.id == id_)
-        query = query.where(_V.version == (_C.version if version is None else version))
-        found = self._c.execute(query).first()
+        mine: dict[str, object] = {"ws_": self._ws, "id_": id_}
+        if version is not None:
+            mine["version_"] = version
+        found = self._c.execute(_NEWEST if version is None else _EXACT, mine).first()
         return None if found is None else _version(found)
 
     def versions(self, id_: str) -> list[CandidateVersion]:
         """All versions, oldest first."""
-        query = self._versions().where(_C.id == id_).order_by(_V.version)
-        return [_version(r) for r in self._c.execute(query)]
+        query = _versions().where(_C.id == ID).order_by(_V.version)
+        return [_version(r) for r in self._c.execute(query, {"ws_": self._ws, "id_": id_})]
 
     def decisions(self, id_: str, version: int) -> list[Decision]:
         """Every decision on one version in order: a deferral, then what ended it."""
@@ -234,14 +250,14 @@ class Candidates:
 
     def last_decisions(self, limit: int) -> list[CandidateVersion]:
         """The versions decided last, newest decision first."""
-        query = self._versions().where(_D.time.is_not(None))
+        query = _versions().where(_D.time.is_not(None))
         query = query.order_by(_D.time.desc(), _D.number.desc(), _D.version.desc()).limit(limit)
-        return [_version(r) for r in self._c.execute(query)]
+        return [_version(r) for r in self._c.execute(query, {"ws_": self._ws})]
 
     def batch(self, name: str) -> list[CandidateVersion]:
         """The versions decided in one batch."""
-        query = self._versions().where(_D.batch == name).order_by(_D.number, _D.version)
-        return [_version(r) for r in self._c.execute(query)]
+        query = _versions().where(_D.batch == name).order_by(_D.number, _D.version)
+        return [_version(r) for r in self._c.execute(query, {"ws_": self._ws})]
 
     def hold(self) -> None:
         """Keep other writers of candidates waiting until this transaction ends.
@@ -249,8 +265,7 @@ class Candidates:
         SQLite has one writer at a time anyway; on PostgreSQL a rule that reads before it writes
         (newest version, no open operation) would otherwise judge what another is changing.
         """
-        head = sa.select(LEDGER_HEAD.c.seq).where(LEDGER_HEAD.c.ws == self._ws)
-        self._c.execute(head.with_for_update())
+        self._c.execute(_HOLD, {"ws_": self._ws})
 
     def add(self, record: CandidateVersion, claim: bytes, lane: int) -> None:
         """Append a version; an earlier open one of the same candidate becomes superseded."""
@@ -303,8 +318,7 @@ class Candidates:
         )
 
     def _number(self, id_: str) -> int | None:
-        query = sa.select(_C.number).where(_C.ws == self._ws, _C.id == id_)
-        found = self._c.execute(query.with_for_update()).scalar()
+        found = self._c.execute(_NUMBER, {"ws_": self._ws, "id_": id_}).scalar()
         return None if found is None else int(found)
 
     def decide(self, id_: str, version: int, decision: Decision, state: CandidateState) -> bool:
@@ -336,14 +350,9 @@ class Candidates:
     def _move(
         self, number: int, version: int, from_: tuple[str, ...], state: CandidateState
     ) -> bool:
-        mine = sa.and_(_V.ws == self._ws, _V.number == number, _V.version == version)
-        done = self._c.execute(
-            sa.update(CANDIDATE_VERSION).where(mine, _V.state.in_(from_)).values(state=state.value)
-        )
-        newest = sa.and_(_C.ws == self._ws, _C.number == number, _C.version == version)
-        self._c.execute(
-            sa.update(CANDIDATE).where(newest).values(state=state.value, changed=self.mark() + 1)
-        )
+        mine = {"ws_": self._ws, "number_": number, "version_": version, "state": state.value}
+        done = self._c.execute(_MOVE_VERSION, mine | {"from_": from_})
+        self._c.execute(_MOVE, mine | {"changed": self.mark() + 1})
         return done.rowcount == 1
 
 
@@ -356,39 +365,36 @@ class Claims:
 
     def same(self, claim: bytes, exclude: str, limit: int) -> list[Claim]:
         """Who else makes this claim."""
-        where = (_K.claim == claim, _K.ref != exclude)
-        return self._found(where, limit)
+        return self._found(_SAME, {"claim_": claim, "id_": exclude, "limit_": limit})
 
     def same_key(self, key: str, scope: str, exclude: str, limit: int) -> list[Claim]:
         """Who else speaks under this key and scope."""
-        where = (_K.key == key, _K.scope == scope, _K.ref != exclude)
-        return self._found(where, limit)
+        mine = {"key_": key, "scope_": scope, "id_": exclude, "limit_": limit}
+        return self._found(_SAME_KEY, mine)
 
-    def _found(self, where: tuple[sa.ColumnElement[bool], ...], limit: int) -> list[Claim]:
-        query = sa.select(CLAIM).where(_K.ws == self._ws, *where).order_by(_K.layer, _K.ref)
+    def _found(self, query: sa.Select[tuple[object, ...]], given: dict[str, object]) -> list[Claim]:
         return [
             Claim(bytes(r.claim), r.key, r.scope, r.layer, r.ref, r.statement)
-            for r in self._c.execute(query.limit(limit))
+            for r in self._c.execute(query, given | {"ws_": self._ws})
         ]
 
     def put(self, claim: Claim) -> None:
         """Enter a claim, or replace the one its reference made before."""
         self.withdraw(claim.ref)
-        self._c.execute(
-            sa.insert(CLAIM).values(
-                ws=self._ws,
-                ref=claim.ref,
-                claim=claim.claim,
-                key=claim.key,
-                scope=claim.scope,
-                layer=claim.layer,
-                statement=claim.statement,
-            )
-        )
+        row = {
+            "ws": self._ws,
+            "ref": claim.ref,
+            "claim": claim.claim,
+            "key": claim.key,
+            "scope": claim.scope,
+            "layer": claim.layer,
+            "statement": claim.statement,
+        }
+        self._c.execute(_CLAIM, row)
 
     def withdraw(self, ref: str) -> None:
         """Take a reference's claim out."""
-        self._c.execute(sa.delete(CLAIM).where(_K.ws == self._ws, _K.ref == ref))
+        self._c.execute(_WITHDRAW, {"ws_": self._ws, "id_": ref})
 
 
 def _row(r: sa.Row[tuple[object, ...]]) -> CandidateRow:

@@ -9,9 +9,13 @@ from schemas.common import Page
 from schemas.promotion import Belief, BeliefAtConsumer, BeliefState
 from schemas.storage import CandidateFilter
 from store.candidates import Candidates
+from store.keys import ID, WS
 from store.tables import BELIEF, BELIEF_CONSUMER
 
 _B, _A = BELIEF.c, BELIEF_CONSUMER.c
+_BELIEF = sa.select(BELIEF).where(_B.ws == WS, _B.id == ID)
+_CONSUMERS = sa.select(BELIEF_CONSUMER).where(_A.ws == WS, _A.belief == ID).order_by(_A.consumer)
+_FORM, _STANDS = sa.insert(BELIEF), sa.insert(BELIEF_CONSUMER)
 
 
 class Promotion:
@@ -27,7 +31,7 @@ class Promotion:
 
     def belief(self, id_: str) -> Belief | None:
         """One belief."""
-        row = self._c.execute(sa.select(BELIEF).where(_B.ws == self._ws, _B.id == id_)).first()
+        row = self._c.execute(_BELIEF, {"ws_": self._ws, "id_": id_}).first()
         return None if row is None else self._belief(row)
 
     def belief_of(self, candidate: str, version: int) -> Belief | None:
@@ -58,34 +62,19 @@ class Promotion:
     def add_belief(self, belief: Belief, consumer: str, receipt: str) -> None:
         """Form a belief, or add one more consumer to it."""
         if self.belief(belief.id) is None:
-            self._c.execute(
-                sa.insert(BELIEF).values(
-                    ws=self._ws,
-                    id=belief.id,
-                    candidate=belief.candidate,
-                    version=belief.version,
-                    statement=belief.statement,
-                    valid_from=belief.valid_from,
-                    valid_until=belief.valid_until,
-                    recorded=belief.recorded,
-                )
-            )
-        self._c.execute(
-            sa.insert(BELIEF_CONSUMER).values(
-                ws=self._ws,
-                belief=belief.id,
-                consumer=consumer,
-                state=BeliefState.ACTIVE.value,
-                receipt=receipt,
-            )
-        )
+            row = belief.model_dump(exclude={"consumers"}) | {"ws": self._ws}
+            self._c.execute(_FORM, row)
+        stands = {
+            "ws": self._ws,
+            "belief": belief.id,
+            "consumer": consumer,
+            "state": BeliefState.ACTIVE.value,
+            "receipt": receipt,
+        }
+        self._c.execute(_STANDS, stands)
 
     def _belief(self, row: sa.Row[tuple[object, ...]]) -> Belief:
-        consumers = self._c.execute(
-            sa.select(BELIEF_CONSUMER)
-            .where(_A.ws == self._ws, _A.belief == row.id)
-            .order_by(_A.consumer)
-        )
+        consumers = self._c.execute(_CONSUMERS, {"ws_": self._ws, "id_": row.id})
         return Belief(
             id=row.id,
             statement=row.statement,

@@ -24,7 +24,7 @@ from schemas.errors import MemdeskError
 WORTH_BYTES = 24 << 20
 """From so many bytes on, the process earns back what its start costs."""
 _SIZE = 8
-_BUFFERED = 4
+_BUFFERED = 12
 """Batches, each about 1 MiB of records, that wait for their commit."""
 
 

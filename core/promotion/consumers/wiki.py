@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
 
 from core.operations.envelope import Plan, Target
@@ -18,7 +18,7 @@ from core.workspace import read_at
 from schemas.candidates import CandidateVersion
 from schemas.errors import MemdeskError
 from schemas.operations import Effect, Envelope, Receipt
-from schemas.storage import StoredOperation
+from schemas.storage import OutboxTarget, StoredOperation
 
 NAME = "wiki"
 ROOT = ".aiwg/wiki"
@@ -64,7 +64,9 @@ class Wiki:
     def before_write(self, desk: Desk, plan: Plan) -> None:
         """Nothing to do before a page is written."""
 
-    def after_write(self, desk: Desk, operation: StoredOperation) -> None:
+    def after_write(
+        self, desk: Desk, operation: StoredOperation, targets: Sequence[OutboxTarget]
+    ) -> None:
         """Nothing to do after a page was written."""
 
     def tidy(self, desk: Desk) -> None:

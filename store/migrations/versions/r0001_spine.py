@@ -66,7 +66,7 @@ INDEXES: tuple[tuple[str, str, str, bool], ...] = (
     ("source_file", "source_file_id", "ws id", True),
     ("source_file", "source_file_head", "ws head", False),
     ("event", "event_id", "ws id", True),
-    ("event", "event_twin", "ws twin", False),
+    ("event", "event_twin", "ws twin file ordinal", False),
     ("candidate", "candidate_id", "ws id", True),
     ("candidate", "candidate_state", "ws state place", False),
     ("candidate", "candidate_place", "ws place", True),
