@@ -12,6 +12,7 @@ import math
 import re
 from collections.abc import Iterator
 from decimal import Decimal
+from itertools import chain
 from typing import Any
 
 import orjson
@@ -34,19 +35,13 @@ def js_json(value: Any, indent: int | None = None) -> str:
 
 
 def _holds_floats(value: Any) -> bool:
-    """Looked at a container at a time: asking every value costs more than writing it."""
-    waiting = [[value]]
-    while waiting:
-        values = waiting.pop()
-        kinds = set(map(type, values))
-        if float in kinds:
+    """Looked at a level at a time: asking every value alone costs more than writing it."""
+    values = [value]
+    while values:
+        if float in set(map(type, values)):
             return True
-        if kinds & {dict, list}:
-            waiting += [
-                list(v.values()) if type(v) is dict else v
-                for v in values
-                if type(v) in (dict, list)
-            ]
+        keyed = chain.from_iterable(v.values() for v in values if type(v) is dict)
+        values = [*keyed, *chain.from_iterable(v for v in values if type(v) is list)]
     return False
 
 

@@ -40,11 +40,10 @@ def _stored(view: Reader, operation_id: str) -> StoredOperation:
     return found
 
 
-def _stored_with_receipt(desk: Desk, operation_id: str) -> tuple[StoredOperation, Receipt | None]:
-    """An operation and, once it is applied, its receipt, marked as a replay: one view of both."""
-    with desk.store.read() as view:
-        operation = _stored(view, operation_id)
-        receipt = view.operations.receipt(operation_id)
+def _with_receipt(view: Reader, operation_id: str) -> tuple[StoredOperation, Receipt | None]:
+    """An operation and, once it is applied, its receipt, marked as a replay."""
+    operation = _stored(view, operation_id)
+    receipt = view.operations.receipt(operation_id)
     return operation, receipt and receipt.model_copy(update={"replayed": True})
 
 
@@ -56,16 +55,19 @@ def confirm(desk: Desk, operation_id: str) -> Receipt:
     destinations. After any of them the destination holds its bytes from before.
     """
     desk = config.current(desk)
-    operation, done = _stored_with_receipt(desk, operation_id)
+    with desk.store.read() as view:
+        operation, done = _with_receipt(view, operation_id)
+        waiting = view.operations.prepared(desk.workspace.checkout)
     if operation.checkout != desk.workspace.checkout:
         raise Refused("operation.elsewhere", operation=operation_id)
     if done:
         return done
-    recover(desk, except_for=operation_id)
+    _recover(desk, [o for o in waiting if o.operation_id != operation_id])
     handler = envelope.handler(operation.envelope.action, operation.envelope.consumer)
     with operations_lock(desk), handler.lock(desk):
         desk.on_step("locked")
-        operation, done = _stored_with_receipt(desk, operation_id)
+        with desk.store.read() as view:
+            operation, done = _with_receipt(view, operation_id)
         if done:
             return done
         if operation.state is OperationState.PREPARED:
@@ -243,14 +245,21 @@ def _highest(operation: StoredOperation) -> str:
     return max(found, key=order.index, default="internal")
 
 
-def recover(desk: Desk, *, except_for: str = "") -> list[tuple[str, str]]:
+def recover(desk: Desk) -> list[tuple[str, str]]:
     """Finish every operation a crash left prepared in this checkout; `(operation, outcome)` each.
 
     Rolls forward; an operation is undone only when its destination was changed before any swap.
     """
     with desk.store.read() as view:
-        found = view.operations.prepared(desk.workspace.checkout)
-    waiting = [o for o in found if o.operation_id != except_for]
+        waiting = view.operations.prepared(desk.workspace.checkout)
+    outcomes = _recover(desk, waiting)
+    with operations_lock(desk):
+        for handler in HANDLERS.values():
+            handler.tidy(desk)
+    return outcomes
+
+
+def _recover(desk: Desk, waiting: list[StoredOperation]) -> list[tuple[str, str]]:
     outcomes: list[tuple[str, str]] = []
     for operation in waiting:
         handler = envelope.handler(operation.envelope.action, operation.envelope.consumer)
@@ -265,8 +274,4 @@ def recover(desk: Desk, *, except_for: str = "") -> list[tuple[str, str]]:
             except MemdeskError as err:
                 outcome = err.code
         outcomes.append((operation.operation_id, outcome))
-    if not except_for:
-        with operations_lock(desk):
-            for handler in HANDLERS.values():
-                handler.tidy(desk)
     return outcomes
