@@ -186,7 +186,7 @@ def _sqlite(url: sa.URL, wait: float, *, writer: bool) -> sa.Engine:
         if writer:
             settings += ["journal_mode=WAL", "recursive_triggers=ON", "secure_delete=ON"]
             settings += [
-                "wal_autocheckpoint=16000",
+                "wal_autocheckpoint=4000",
                 "journal_size_limit=67108864",
                 "cache_size=-32768",
             ]
