@@ -7,6 +7,7 @@ fails. Where it can't start or dies, the import goes on in this process.
 from __future__ import annotations
 
 import contextlib
+import gc
 import os
 import pickle
 import queue
@@ -24,6 +25,8 @@ from core.evidence.reading import Batch, Request, batches
 from schemas.errors import MemdeskError
 from schemas.storage import NewEvent
 
+_MEANWHILE = 8 << 20
+"""A file of at most so many bytes is read here while the process starts."""
 WORTH_BYTES = 24 << 20
 """From so many bytes on, the process earns back what its start costs."""
 _ROW = attrgetter(*(f.name for f in fields(NewEvent)))
@@ -50,16 +53,23 @@ class Ahead:
         )
         theirs.close()
         self._frames: queue.Queue[bytearray | None] = queue.Queue(_BUFFERED)
+        self._started = threading.Event()
         threading.Thread(target=self._receive, daemon=True).start()
 
     def _receive(self) -> None:
         """Take frames off the socket, so that reading goes on while a batch is committed."""
         try:
+            _exactly(self._socket, _SIZE)
+            self._started.set()
             while True:
                 size = int.from_bytes(_exactly(self._socket, _SIZE), "big")
                 self._frames.put(_exactly(self._socket, size))
         except (OSError, EOFError):
             self._frames.put(None)
+
+    def pays(self, size: int) -> bool:
+        """False while the process starts and the file is read sooner than that takes."""
+        return size > _MEANWHILE or self._started.is_set()
 
     def read(self, request: Request, file: BinaryIO) -> Iterator[Batch]:
         """Batches of one file. Raises Lost when the process ended, and what the reader raised."""
@@ -117,7 +127,10 @@ def _exactly(connection: socket.socket, size: int) -> bytearray:
 
 def serve(handle: int) -> None:
     """The reading process: files in, batches out, until the other side closes."""
+    # Events hold no cycles, and there are millions: looking for some takes time only.
+    gc.disable()
     with socket.socket(fileno=handle) as connection, contextlib.suppress(OSError, EOFError):
+        connection.sendall(bytes(_SIZE))
         while True:
             head, handles, _flags, _address = socket.recv_fds(connection, _SIZE, 1)
             if len(head) < _SIZE or not handles:
