@@ -32,6 +32,13 @@ def decision(secret: bytes, ref: str, document: bytes) -> str:
     return seal(secret, canonical([ref, _members(document)]))
 
 
+def artifact(
+    secret: bytes, name: str, path: str, revision: int, digest: bytes, size: int, root: bytes
+) -> str:
+    """The ledger root of a revision of a path; `root` is the Merkle root of its chunk digests."""
+    return seal(secret, canonical([name, path, revision, digest.hex(), size, root.hex()]))
+
+
 def receipt(secret: bytes, document: bytes) -> str:
     """The ledger root of a receipt. Raises ValueError for another document."""
     members = _members(document)

@@ -16,7 +16,7 @@ import orjson
 
 from core import sealed
 from core.candidates.lanes import lane_of
-from core.evidence import commitments
+from core.evidence import artifacts, commitments
 from core.identity import digest, digest_text
 from core.ports import Desk, Reader
 from schemas.candidates import CandidateRow, CandidateVersion
@@ -185,6 +185,9 @@ class _Check:
         try:
             if entry.kind == "receipt":
                 state = self._receipt(entry)
+            elif entry.kind == "artifact":
+                state, size = artifacts.faults(self.desk, self.view, entry.subject, entry.root)
+                self.checked["artifact bytes"] += size
             else:
                 state = self._version(entry)
         except (ValueError, TypeError, KeyError, MemdeskError):
@@ -261,6 +264,10 @@ class _Check:
         for stored in self.stored_receipts.values():
             if stored.id not in known:
                 self.altered(f"receipt {stored.id}", "was added")
+        sealed_ = self.covers.get("artifact", Counter())
+        for name in self.view.artifacts.find("", _LAST):
+            if name not in sealed_:
+                self.altered(f"artifact {name}", "was added")
         for file, count in self.view.evidence.extent().items():
             self._file(file, count)
 

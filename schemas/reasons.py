@@ -431,6 +431,18 @@ REASONS: dict[str, Reason] = _table(
         "Compare with a backup or a receipt's ledger head; treat the store as altered.",
     ),
     (
+        "artifact.altered",
+        Exit.UNUSABLE,
+        "Bytes of an artifact are not those that were added, or are gone.",
+        "Add the file again if you still have it; `memdesk verify` names every one.",
+    ),
+    (
+        "artifact.range",
+        Exit.REFUSED,
+        "The range lies outside the artifact, or is not A:B.",
+        "Lines are counted from 1, both ends given; bytes from 0, the end left out.",
+    ),
+    (
         "evidence.altered",
         Exit.FAULTS,
         "Stored evidence does not match what the ledger committed to.",

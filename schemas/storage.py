@@ -42,6 +42,25 @@ class NewEvent:
 
 
 @dataclass(frozen=True, slots=True)
+class StoredArtifact:
+    """Bytes that are kept, by their number in the store."""
+
+    number: int
+    digest: bytes
+    size: int
+    lines: int
+
+
+@dataclass(frozen=True, slots=True)
+class Chunk:
+    """One MiB of an artifact: its digest, and how many newlines stand before it."""
+
+    number: int
+    digest: bytes
+    lines: int
+
+
+@dataclass(frozen=True, slots=True)
 class StoredFile:
     """A source file as the importer needs it: how far it is committed, and under which digest."""
 

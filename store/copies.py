@@ -35,6 +35,10 @@ COPIES: dict[tuple[str, str], Role] = {
             Role.COMMITMENT: "id commitment",
         },
         "event_body": {Role.CONTENT: "digest text lead raw", Role.COMMITMENT: "salt"},
+        "artifact": {Role.CONTENT: "digest"},
+        "artifact_chunk": {Role.CONTENT: "digest"},
+        "artifact_revision": {Role.COMMITMENT: "id", Role.PLACE: "path"},
+        "artifact_bytes": {Role.CONTENT: "digest data"},
         "candidate": {
             Role.PLACE: "state kind scope author session method hazards",
             Role.CONTENT: "key statement",

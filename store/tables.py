@@ -147,6 +147,52 @@ class EventBodyRow(SQLModel, table=True):
     raw: bytes | None = _bytes(nullable=True)
 
 
+class ArtifactRow(SQLModel, table=True):
+    """Bytes that are kept whole, named by their digest."""
+
+    __tablename__ = "artifact"
+    ws: int = _int(primary_key=True)
+    artifact: int = _int(primary_key=True)
+    digest: bytes = _bytes()
+    size: int = _int()
+    lines: int = _int()
+    created: int = _int()
+
+
+class ArtifactChunkRow(SQLModel, table=True):
+    """One MiB of an artifact: what a range read verifies."""
+
+    __tablename__ = "artifact_chunk"
+    ws: int = _int(primary_key=True)
+    artifact: int = _int(primary_key=True)
+    chunk: int = _int(primary_key=True)
+    digest: bytes = _bytes()
+    lines: int = _int()
+
+
+class ArtifactRevisionRow(SQLModel, table=True):
+    """What a path held when it was registered."""
+
+    __tablename__ = "artifact_revision"
+    ws: int = _int(primary_key=True)
+    number: int = _int(primary_key=True)
+    id: str = _text()
+    path: str = _text()
+    revision: int = _int()
+    artifact: int = _int()
+    time: int = _int()
+
+
+class ArtifactBytesRow(SQLModel, table=True):
+    """Bytes of an artifact where there is no folder for them (PostgreSQL)."""
+
+    __tablename__ = "artifact_bytes"
+    ws: int = _int(primary_key=True)
+    digest: bytes = _bytes(primary_key=True)
+    chunk: int = _int(primary_key=True)
+    data: bytes = _bytes()
+
+
 class CandidateRowTable(SQLModel, table=True):
     """A candidate's newest version as lists need it."""
 
@@ -303,6 +349,10 @@ SOURCE_PATH = table(SourcePathRow)
 SESSION_FILE = table(SessionFileRow)
 EVENT = table(EventRow)
 EVENT_BODY = table(EventBodyRow)
+ARTIFACT = table(ArtifactRow)
+ARTIFACT_CHUNK = table(ArtifactChunkRow)
+ARTIFACT_REVISION = table(ArtifactRevisionRow)
+ARTIFACT_BYTES = table(ArtifactBytesRow)
 CANDIDATE = table(CandidateRowTable)
 CANDIDATE_VERSION = table(CandidateVersionRow)
 DECISION = table(DecisionRow)
