@@ -300,7 +300,7 @@ async def test_lists_of_writes_and_receipts_keep_their_place(laid: Desk, workspa
     promote(priya, 2)
     async with opened(workspace) as desk:
         await desk.press("2", "right_square_bracket", "right_square_bracket")
-        assert "receipts 2" in desk.rows()[1] and desk.promotion.list.total == 2
+        assert "Receipts 2" in desk.rows()[1] and desk.promotion.list.total == 2
         assert "ledger" in desk.text() and TEXT in desk.text()
         await desk.press("j")
         named = desk.promotion.receipt

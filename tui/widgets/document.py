@@ -4,38 +4,47 @@ from __future__ import annotations
 
 import asyncio
 from bisect import bisect_right
-from collections.abc import Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass
+from itertools import zip_longest
 
 from textual import work
 from textual.cache import LRUCache
 from textual.message import Message
 
-from tui.widgets.lines import Cells, LineView, justified, safe, width_of, wrap
+from tui.theme import glyphs
+from tui.widgets.lines import Cells, LineView, chop, chopped_rows, justified, safe, width_of, wrap
 
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One logical line. `must_see` marks a change that has to be on screen whole."""
+    """One logical line. One with `keys` shows a change that has to be on screen whole."""
 
     cells: Cells = ()
     indent: int = 0
-    must_see: bool = False
+    keys: tuple[Hashable, ...] = ()
+    """What the reader has read once the line was on screen."""
     group: int = 0
     """Which target a change belongs to, for `seen 1 of 2`."""
     right: Cells = ()
     fill: str = ""
     """With a fill the line is one row: cells, the fill, and `right` at the edge."""
+    draw: Callable[[], Cells] | None = None
+    """Makes the cells when the line comes into view; it breaks at the edge, not at words."""
+    size: int = -1
+    """With `draw`: its characters, if each is one cell wide, so that its rows can be counted."""
+    beside: Line | None = None
+    """What stands on the same rows in the right half."""
 
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """Lines wrapped to a width: where each begins, and which rows must be seen."""
+    """Lines wrapped to a width: where each begins, and which lines must be seen."""
 
     lines: Sequence[Line]
     width: int
     starts: Sequence[int]
-    must_see: frozenset[tuple[int, int]]
+    must_see: Sequence[int]
     groups: frozenset[int]
     weight: int
     """Characters in all: what wrapping them again would cost."""
@@ -45,29 +54,62 @@ class Layout:
         """Rows in all."""
         return self.starts[-1]
 
+    def unseen(self, lines: Iterable[int]) -> set[tuple[int, int]]:
+        """Every row of these lines."""
+        starts = self.starts
+        return {(i, r) for i in lines for r in range(starts[i + 1] - starts[i])}
+
 
 _HEAVY = 200_000
+_BETWEEN = 3
 
 
 def lay(lines: Sequence[Line], width: int) -> Layout:
     """Wrap lines to a width; touches no widget, so it may run in a thread."""
     starts, total, weight = [0], 0, 0
-    must_see: list[tuple[int, int]] = []
+    must_see: list[int] = []
     for i, line in enumerate(lines):
-        rows = _rows_of(line, width)
-        if line.must_see:
-            must_see += [(i, r) for r in range(rows)]
-        total += rows
-        weight += sum(len(t) for t, _ in line.cells)
+        if line.keys:
+            must_see.append(i)
+        total += _rows_of(line, width)
+        weight += max(0, line.size) + sum(len(t) for t, _ in line.cells)
         starts.append(total)
-    groups = frozenset(x.group for x in lines if x.must_see)
-    return Layout(lines, width, starts, frozenset(must_see), groups, weight)
+    groups = frozenset(lines[i].group for i in must_see)
+    return Layout(lines, width, starts, must_see, groups, weight)
+
+
+def _halves(width: int) -> tuple[int, int]:
+    left = (width - _BETWEEN) // 2
+    return left, width - _BETWEEN - left
 
 
 def _rows_of(line: Line, width: int) -> int:
-    if line.fill or width_of(safe(line.cells)) <= width:
+    if line.beside is not None:
+        left, right = _halves(width)
+        return max(_rows_alone(line, left), _rows_alone(line.beside, right))
+    return _rows_alone(line, width)
+
+
+def _rows_alone(line: Line, width: int) -> int:
+    if line.size >= 0:
+        return chopped_rows(line.size, width, line.indent)
+    if line.fill or (line.draw is None and width_of(safe(line.cells)) <= width):
         return 1
-    return len(wrap(line.cells, width, line.indent))
+    return len(_broken(line, width))
+
+
+def _broken(line: Line, width: int) -> list[list[tuple[str, str]]]:
+    if line.draw is not None:
+        return chop(line.draw(), width, line.indent)
+    return wrap(line.cells, width, line.indent)
+
+
+def _side_by_side(line: Line, beside: Line, width: int) -> list[list[tuple[str, str]]]:
+    left, right = _halves(width)
+    divider = (f" {glyphs().divider} ", "rule")
+    nothing: list[tuple[str, str]] = []
+    pairs = zip_longest(_broken(line, left), _broken(beside, right), fillvalue=nothing)
+    return [[*a, (" " * (left - width_of(a)), "text"), divider, *b] for a, b in pairs]
 
 
 class Document(LineView):
@@ -102,14 +144,32 @@ class Document(LineView):
         """Show other lines, from the top unless the place is to be kept."""
         self.show_laid(lay(lines, self.text_width), keep_place=keep_place)
 
-    def show_laid(self, laid: Layout, *, keep_place: bool = False) -> None:
-        """Show lines that were laid out before, in a thread if there were many."""
+    def show_laid(
+        self,
+        laid: Layout,
+        *,
+        keep_place: bool = False,
+        read: set[Hashable] | frozenset[Hashable] = frozenset(),
+    ) -> None:
+        """Show lines that were laid out before, in a thread if there were many.
+
+        Of the lines that must be seen those are left whose keys are not all in `read`.
+        """
         place = self.scroll_offset.y if keep_place else 0
-        if laid.width != self.text_width:
+        heavy = laid.weight >= _HEAVY
+        if laid.width != self.text_width and not heavy:
             laid = lay(laid.lines, self.text_width)
         self._take(laid)
-        self._unseen = set(laid.must_see)
+        lines = laid.lines
+        self._unseen = laid.unseen(i for i in laid.must_see if not read.issuperset(lines[i].keys))
         self.jump(min(place, max(0, laid.rows - 1)))
+        if heavy and laid.width != self.text_width:
+            self._relay_later(self.text_width)
+
+    def read_keys(self) -> set[Hashable]:
+        """The keys of all lines that were on screen whole."""
+        left, lines = {i for i, _ in self._unseen}, self._laid.lines
+        return {key for i in self._laid.must_see if i not in left for key in lines[i].keys}
 
     def _take(self, laid: Layout) -> None:
         self._laid = laid
@@ -141,14 +201,20 @@ class Document(LineView):
         line = max(0, bisect_right(old.starts, top) - 1)
         left = {i for i, _ in self._unseen}
         self._take(laid)
-        self._unseen = {(i, r) for i, r in laid.must_see if i in left}
+        self._unseen = laid.unseen(i for i in laid.must_see if i in left)
         self.jump(laid.starts[min(line, len(laid.starts) - 1)])
 
     def _rows(self, i: int) -> list[list[tuple[str, str]]]:
         rows = self._wrapped.get(i)
         if rows is None:
             line = self._laid.lines[i]
-            rows = self._wrapped[i] = wrap(line.cells, self._laid.width, line.indent)
+            width = self._laid.width
+            rows = (
+                _broken(line, width)
+                if line.beside is None
+                else _side_by_side(line, line.beside, width)
+            )
+            self._wrapped[i] = rows
         return rows
 
     def cells(self, y: int, width: int) -> tuple[Cells, str | None, object]:
