@@ -74,7 +74,7 @@ async def test_a_promotion_takes_four_keys_and_writes_the_previewed_bytes(
         shown = desk.promotion.preview
         assert shown is not None and not (workspace / TEXT).exists()
         await desk.press("c")
-        assert "ARMED  write 2 files" in desk.rows()[-2]
+        assert "ARMED  write 2 files to line-memory" in desk.rows()[-2]
         assert shown.operation_id[3:11] in desk.rows()[-1]
         assert files(workspace) == {}
         await desk.press("enter")

@@ -12,9 +12,9 @@ from tui.panes import promotion_stale as stale
 from tui.panes import promotion_text as write
 from tui.panes.listing import ListingPane
 from tui.widgets.diff import View
-from tui.widgets.document import Document, Layout, lay
+from tui.widgets.document import Document, Layout, Line, lay
 from tui.widgets.lines import Row
-from tui.widgets.text import short
+from tui.widgets.text import header, short
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Sequence
@@ -169,7 +169,7 @@ class PreviewingPane(ListingPane):
     ) -> tuple[Layout, Layout]:
         """Detail and aside, wrapped; runs in a thread."""
         g, view, unfolded = self.glyphs, self.effective_view(), self._unfolded
-        width, room = self.detail.text_width, self.aside.text_width
+        width, room = self.detail.text_width, max(40, self.list.text_width)
         if kept:
             return lay(write.diverged(kept, g, view), width), lay((), room)
         if moved is None:
@@ -177,7 +177,8 @@ class PreviewingPane(ListingPane):
             return lay(text, width), lay((), room)
         text = stale.stale(exact, moved, g, view, unfolded=unfolded, read=reading.seen)
         if self.beside:
-            return lay(text, width), lay(stale.binding(exact, moved, g, room, time), room)
+            queue = [Line(), header("your queue", "", g)]
+            return lay(text, width), lay(stale.binding(exact, moved, g, room, time) + queue, room)
         text += stale.binding(exact, moved, g, width, time)
         return lay(text, width), lay((), room)
 
@@ -255,7 +256,7 @@ class PreviewingPane(ListingPane):
     @property
     def beside(self) -> bool:
         """True where list and detail stand side by side."""
-        return self.app.size.width >= 100
+        return self.app.size.width >= 100 and not self.effective_view().split
 
     def effective_view(self) -> View:
         """The view as far as there is room for it."""

@@ -40,8 +40,7 @@ def binding(exact: Exact, now: Standing, g: Glyphs, width: int, time: int) -> li
             lines.append(Line([(f"   {b.detail}", "warn")]))
     lines += who(now, g, time)
     lines.append(Line())
-    lines += write.effects(exact.preview, g)
-    return lines
+    return lines + write.effects(exact.preview, g)
 
 
 def _name(what: str, name: str) -> str:
@@ -50,6 +49,8 @@ def _name(what: str, name: str) -> str:
     if what == "candidate":
         id_, _, version = name.partition("@")
         return f"{short(id_)}@{version}"
+    if what == "source":
+        return short(name, 8)
     return name
 
 
@@ -70,7 +71,8 @@ def by(cause: Cause, time: int) -> str:
     """A reviewer and how long ago, or by hand."""
     if not cause.reviewer:
         return "by hand"
-    return f"{name_of(cause.reviewer)}, {age(cause.time, time)} ago"
+    since = age(cause.time, time)
+    return f"{name_of(cause.reviewer)}, {'just now' if since == 'now' else since + ' ago'}"
 
 
 def stale(

@@ -83,7 +83,7 @@ class WritingPane(PreviewingPane):
         return long if people and len(long) <= self.app.size.width else text + end
 
     def _armed_text(self, p: Preview) -> str:
-        text = f" ARMED  write {files(len(p.targets))} {self.glyphs.dot} {p.consumer}"
+        text = f" ARMED  write {files(len(p.targets))} to {p.consumer}"
         if p.supersedes:
             text += f" {self.glyphs.dot} supersede {len(p.supersedes)}"
         if p.conflicts:

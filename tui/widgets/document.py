@@ -135,11 +135,6 @@ class Document(LineView):
         self._unseen: set[tuple[int, int]] = set()
         self._wrapped: LRUCache[int, list[list[tuple[str, str]]]] = LRUCache(128)
 
-    @property
-    def text_width(self) -> int:
-        """Cells a row of text has."""
-        return max(4, self.scrollable_content_region.width)
-
     def show(self, lines: Sequence[Line], *, keep_place: bool = False) -> None:
         """Show other lines, from the top unless the place is to be kept."""
         self.show_laid(lay(lines, self.text_width), keep_place=keep_place)

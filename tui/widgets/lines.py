@@ -250,6 +250,11 @@ class LineView(ScrollView, can_focus=True, inherit_bindings=False):
         self.strips.clear()
         super().notify_style_update()
 
+    @property
+    def text_width(self) -> int:
+        """Cells a row of text has."""
+        return max(4, self.scrollable_content_region.width)
+
     def set_count(self, count: int) -> None:
         """Say how many rows there are."""
         self.virtual_size = Size(self.scrollable_content_region.width, count)
