@@ -23,6 +23,7 @@ from tui.widgets.text import age, kind, name_of, short
 if TYPE_CHECKING:
     from schemas.candidates import CandidateRow
     from schemas.operations import OperationRow, Receipt
+    from schemas.promotion import Belief
     from schemas.storage import CandidateFilter
     from tui.client import Client, Counts, Held
 
@@ -273,8 +274,7 @@ class PromotionPane(WritingPane):
         if (p := self.preview) is not None:
             return p.candidate, p.version
         if isinstance(item, _Item):
-            belief = item.held.belief if item.held else None
-            return (belief.candidate, belief.version) if belief else None
+            return None
         row = cast("CandidateRow | None", item)
         return (row.id, row.version) if row else None
 
@@ -285,7 +285,7 @@ class PromotionPane(WritingPane):
     def action_consumer(self) -> None:
         """The next consumer for the row; a preview on screen is made anew for it."""
         client, subject = self.client, self._subject()
-        if client is None or subject is None or self._busy:
+        if client is None or subject is None or self._busy or self.tab == 3:
             return
         candidate, version = subject
         every = client.consumers()
@@ -299,15 +299,24 @@ class PromotionPane(WritingPane):
 
     def action_preview(self) -> None:
         """Preview the row, or preview again what is on screen and stale."""
-        p, subject = self.preview, self._subject()
+        p, item = self.preview, self.list.row
         if p is not None and (self.stale or self.tab):
             self.open_preview(p.candidate, p.version, p.consumer)
-        elif subject is not None and self.tab in (0, 3):
-            item = self.list.row
-            if self.tab == 0 and item is not None:
-                row = cast("CandidateRow", item)
-                subject = (row.id, row.version)
-            self.open_preview(*subject, self._consumer_of(subject[0]))
+        elif self.tab == 0 and item is not None:
+            row = cast("CandidateRow", item)
+            self.open_preview(row.id, row.version, self._consumer_of(row.id))
+        elif isinstance(item, _Item) and item.held is not None:
+            self._preview_elsewhere(item.held.belief)
+
+    def _preview_elsewhere(self, belief: Belief) -> None:
+        """Preview a statement in memory for a consumer that does not hold it yet."""
+        there = {at.consumer for at in belief.consumers}
+        every = self.client.consumers() if self.client else []
+        missing = [c for c in every if c not in there]
+        if missing:
+            self.open_preview(belief.candidate, belief.version, missing[0])
+        else:
+            self.bar.say(f"every consumer holds it: {', '.join(sorted(there))}", "text")
 
     def preview_of(self, candidate: str, version: int) -> None:
         """Show the preview of a version, beside the list of what waits."""
@@ -375,7 +384,7 @@ class PromotionPane(WritingPane):
             keys_ = [("p", "preview"), ("P", "consumer"), ("j/k", "move"), ("/", "filter")]
             return [*keys_, *common]
         if self.tab == 3 and self.list.row is not None:
-            return [("P", "other consumer"), ("p", "preview there"), ("j/k", "move"), *common]
+            return [("p", "preview for another consumer"), ("j/k", "move"), *common]
         return [("j/k", "move"), *common] if self.list.row else common
 
 
