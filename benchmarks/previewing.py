@@ -16,11 +16,11 @@ import time
 from collections.abc import AsyncIterator
 from pathlib import Path
 
+from benchmarks import stores
 from benchmarks.report import Row, alternate, median
 
 LINES, CHANGED = 50_000, 0.30
 TARGET = ".aiwg/big.txt"
-FACT = "Amounts are integers in minor units, never floats."
 _FLOOR = Path(__file__).parent / "floors" / "diff_floor.py"
 _BEAT_S = 0.001
 
@@ -28,7 +28,7 @@ _BEAT_S = 0.001
 def texts() -> tuple[bytes, bytes]:
     """Before and after, the same in every run."""
     some = random.Random(50)
-    words = "ledger export refund batch webhook amount settlement payout".split()
+    words = ["ledger", "export", "refund", "batch", "webhook", "amount", "settlement", "payout"]
     old = [f"{n} {' '.join(some.choices(words, k=some.randint(3, 9)))}" for n in range(LINES)]
     new = list(old)
     for n in some.sample(range(LINES), int(LINES * CHANGED)):
@@ -64,29 +64,19 @@ def run(work: Path, rounds: int) -> list[Row]:
 
 
 def _lay(root: Path, before: bytes) -> None:
-    """A workspace with one accepted candidate."""
-    from core import desk as desks
-    from core import workspace
-    from core.candidates import propose, review
+    """A workspace with one accepted candidate, and the file it would go to."""
+    from core.candidates import review
     from core.candidates.review import CandidateRef
-    from core.evidence.import_ import import_paths
-    from schemas.candidates import CandidateKind, Verdict
-    from schemas.common import Actor, Door, Page
+    from schemas.candidates import Verdict
+    from schemas.storage import CandidateFilter
 
-    root.mkdir()
-    workspace.init(root)
+    stores.make(root, 1)
     (root / TARGET).parent.mkdir(exist_ok=True)
     (root / TARGET).write_bytes(before)
-    note = root / "note.md"
-    note.write_text(FACT + "\n")
-    desk = desks.open_(root, Actor(reviewer="Ana", door=Door.COMMAND))
-    import_paths(desk, [note])
+    desk = stores.open_desk(root)
     with desk.store.read() as view:
-        (event, *_), _ = view.evidence.events(Page(limit=5))
-    made = propose.propose(
-        desk, text=FACT, kind=CandidateKind.PROJECT_FACT, key=None, sources=[event.id]
-    )
-    review.decide(desk, CandidateRef(made.id, made.version), Verdict.ACCEPT, acknowledged=[])
+        (row,) = view.candidates.window(CandidateFilter(()), 0, 1)
+    review.decide(desk, CandidateRef(row.id, row.version), Verdict.ACCEPT)
     desk.store.close()
 
 
@@ -149,4 +139,5 @@ async def _measured(root: Path, before: bytes, after: bytes) -> tuple[float, flo
 def _painted(app: object) -> bool:
     """True once a changed row has been drawn: drawing it is what marks it seen."""
     detail = app.pane.detail  # type: ignore[attr-defined]
-    return bool(detail._laid.must_see) and len(detail._unseen) < len(detail._laid.must_see)
+    must = detail._laid.must_see
+    return bool(must) and must[0] not in detail._unseen

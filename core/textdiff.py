@@ -13,6 +13,7 @@ from bisect import bisect_left
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 CONTEXT = 3
 _BUDGET = 4_000_000
@@ -23,8 +24,7 @@ Line = tuple[str, str]
 """A line's words and its end."""
 
 
-@dataclass(frozen=True, slots=True)
-class DiffLine:
+class DiffLine(NamedTuple):
     """One row: sign ` `, `-` or `+`, 1-based line numbers on both sides, words without the end.
 
     `end` is the line's terminator as it stands in the bytes: LF, CRLF or nothing.
@@ -161,7 +161,7 @@ def _blocks(a: Sequence[Line], b: Sequence[Line]) -> tuple[list[Block], bool]:
         i1, j1 = i1 + start, j1 + start
         end = _common(a, b, i1, i2, j1, j2, back=True)
         x, y = a[i1 : i2 - end], b[j1 : j2 - end]
-        cost = _cost(x, y)
+        cost = 0 if set(x).isdisjoint(y) else _cost(x, y)
         if cost > budget:
             coarse = True
         elif cost:

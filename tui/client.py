@@ -33,6 +33,7 @@ from schemas.promotion import Belief, BeliefAtConsumer
 from schemas.reasons import REASONS, Reason
 from schemas.status import Status
 from schemas.storage import CandidateFilter
+from tui import collector
 from tui.widgets.rows import PAGE
 
 SHOWN = 1_000
@@ -106,6 +107,7 @@ class Client:
         self.reviewer = who.reviewer
         self.name = self.desk.workspace.root.name
         self.branch = branch(self.desk.workspace.root)
+        collector.keep()
 
     def close(self) -> None:
         """Close the store."""

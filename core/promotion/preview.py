@@ -36,11 +36,13 @@ class Exact:
 
 def build(desk: Desk, ref: CandidateRef, consumer: str) -> Preview:
     """The preview alone, as `exact` computes it."""
-    return exact(desk, ref, consumer).preview
+    return exact(desk, ref, consumer, text=True).preview
 
 
-def exact(desk: Desk, ref: CandidateRef, consumer: str) -> Exact:
+def exact(desk: Desk, ref: CandidateRef, consumer: str, *, text: bool = False) -> Exact:
     """Compute the preview and store its operation; no target is touched.
+
+    With `text` each target has its unified diff as a string, which a screen does not need.
 
     A version already promoted to this consumer answers the operation that did it.
     Raises Refused `candidate.not-accepted`, `consumer.unknown`, `line-memory.*`; Stale.
@@ -49,13 +51,13 @@ def exact(desk: Desk, ref: CandidateRef, consumer: str) -> Exact:
     if (ACTION, consumer) not in HANDLERS:
         raise Refused("consumer.unknown", f"There is no consumer {consumer} here.")
     if done := _applied(desk, ref, consumer):
-        return look(desk, done.operation_id)
+        return look(desk, done.operation_id, text=text)
     plan = envelope.handler(ACTION, consumer).plan(desk, str(ref), {})
     operation = _operation(desk, plan)
     with desk.store.write() as unit:
         unit.operations.save_preview(operation)
         stored = unit.operations.operation(operation.operation_id) or operation
-    return of_plan(stored, plan)
+    return of_plan(stored, plan, text=text)
 
 
 def _applied(desk: Desk, ref: CandidateRef, consumer: str) -> StoredOperation | None:
@@ -85,14 +87,14 @@ def show(desk: Desk, operation_id: str) -> Preview:
     An applied operation shows what it wrote, without diffs: its bytes are not kept.
     Raises NotFound `id.not-found`.
     """
-    return look(desk, operation_id).preview
+    return look(desk, operation_id, text=True).preview
 
 
-def look(desk: Desk, operation_id: str) -> Exact:
+def look(desk: Desk, operation_id: str, *, text: bool = False) -> Exact:
     """The same with the bytes behind it, as long as it is fresh."""
     now = present(desk, operation_id)
     if now.plan is not None and not now.moved:
-        return of_plan(now.operation, now.plan)
+        return of_plan(now.operation, now.plan, text=text)
     return Exact(_preview(now.operation, now.plan, now.moved, None))
 
 
@@ -143,10 +145,10 @@ def _gone(then: Envelope, err: MemdeskError) -> Moved:
     )
 
 
-def of_plan(operation: StoredOperation, plan: Plan) -> Exact:
+def of_plan(operation: StoredOperation, plan: Plan, *, text: bool = False) -> Exact:
     """The preview a plan gives, compared once."""
     compared = tuple(textdiff.compared(t.before, t.after) for t in plan.targets)
-    return Exact(_preview(operation, plan, (), compared), plan.targets, compared)
+    return Exact(_preview(operation, plan, (), compared, text=text), plan.targets, compared)
 
 
 def _preview(
@@ -154,11 +156,13 @@ def _preview(
     plan: Plan | None,
     moved: tuple[Moved, ...],
     compared: tuple[Comparison, ...] | None,
+    *,
+    text: bool = False,
 ) -> Preview:
     bound = operation.envelope
     candidate, _, number = bound.subject.partition("@")
     changes = (
-        tuple(_change(t, c) for t, c in zip(plan.targets, compared, strict=True))
+        tuple(_change(t, c, text) for t, c in zip(plan.targets, compared, strict=True))
         if plan is not None and compared is not None
         else tuple(TargetChange(**t.model_dump()) for t in bound.targets)
     )
@@ -184,14 +188,14 @@ def _preview(
     )
 
 
-def _change(target: Target, compared: Comparison) -> TargetChange:
+def _change(target: Target, compared: Comparison, text: bool) -> TargetChange:
     from core.identity import digest
 
     return TargetChange(
         path=target.path,
         before_digest=None if target.before is None else digest(target.before),
         after_digest=digest(target.after),
-        diff=compared.at().unified(target.path),
+        diff=compared.at().unified(target.path) if text else "",
         added=compared.added,
         removed=compared.removed,
         derived=target.derived,

@@ -27,7 +27,7 @@ LEFT, RIGHT = "left_square_bracket", "right_square_bracket"
 def unread(desk: Driver) -> set[str]:
     """The words of every line that was not on screen yet."""
     document = desk.promotion.detail
-    lines = {i for i, _ in document._unseen}
+    lines = document._unseen
     return {key[2] for i in lines for key in document._laid.lines[i].keys}  # type: ignore[index]
 
 
@@ -79,7 +79,7 @@ def drawn(text: str, view: View) -> list[tuple[str, str]]:
     """The cells of one added line, as they reach the terminal."""
     (line,) = DiffText("a", theme.glyphs(), view).lines(compare(b"", text.encode() + b"\n"))
     assert line.draw is not None
-    cells = safe(line.draw())
+    cells = safe(line.draw(line.what))
     assert lay([line], 400).rows == 1
     return cells
 

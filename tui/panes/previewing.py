@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING
 
 from textual import work
 
+from tui import collector
 from tui.panes import promotion_stale as stale
 from tui.panes import promotion_text as write
 from tui.panes.listing import ListingPane
 from tui.widgets.diff import View
-from tui.widgets.document import Document, Layout, Line, lay
+from tui.widgets.document import HEAVY, Document, Layout, Line, lay
 from tui.widgets.lines import Row
 from tui.widgets.text import header, short
 
@@ -85,14 +86,15 @@ class PreviewingPane(ListingPane):
         client = self.client
         if client is None or self._busy:
             return
-        found = await self.ask(lambda: client.preview(candidate, version, consumer))
-        if found is None:
-            return
-        if found.preview.state.value == "applied":
-            self._open_operation(found.preview.operation_id)
-            return
-        if await self._bring(found, None):
-            self.detail.focus()
+        with collector.paused():
+            found = await self.ask(lambda: client.preview(candidate, version, consumer))
+            if found is None:
+                return
+            if found.preview.state.value == "applied":
+                self._open_operation(found.preview.operation_id)
+                return
+            if await self._bring(found, None):
+                self.detail.focus()
 
     @work(exclusive=True, group="promotion-preview")
     async def _open_operation(self, operation_id: str) -> None:
@@ -127,7 +129,10 @@ class PreviewingPane(ListingPane):
             kept = await self.ask(lambda: client.divergence(operation)) or ()
         reading = self._reading(exact)
         time = client.now() if client else 0
-        laid, beside = await asyncio.to_thread(self._lay, exact, moved, kept, reading, time)
+        with collector.paused():
+            laid, beside = await asyncio.to_thread(self._lay, exact, moved, kept, reading, time)
+            if laid.weight >= HEAVY:
+                collector.keep()
         if self._busy:
             return False
         self._armed = self._painted = False

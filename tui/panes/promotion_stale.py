@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from tui.panes import promotion_text as write
@@ -88,7 +87,7 @@ def stale(
     lines = [header("what moved under you", f"then {g.arrow} now", g)]
     if now.foreign:
         # Told here, read after p: only then they stand beside what would be written.
-        lines += [replace(x, keys=()) for x in write.foreign(now.foreign, exact, g, view)]
+        lines += [x._replace(keys=()) for x in write.foreign(now.foreign, exact, g, view)]
     else:
         names = ", ".join(dict.fromkeys(f"{m.what} {_name(m.what, m.name)}" for m in now.moved))
         lines.append(Line([(f" {names}: no line of the destination.", "text")], indent=1))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from itertools import zip_longest
 
 from rich.cells import cell_len
@@ -77,7 +76,8 @@ class DiffText:
         for run in _runs(hunk.lines):
             if run[0].sign == " ":
                 for line in run:
-                    yield replace(self._line(line, None, old=True), beside=self._line(line, None))
+                    left = self._line(line, None, old=True)
+                    yield left._replace(beside=self._line(line, None))
                 continue
             gone = [(x, o) for x, o in _partners(run) if x.sign == "-"]
             come = [(x, o) for x, o in _partners(run) if x.sign == "+"]
@@ -85,21 +85,32 @@ class DiffText:
                 left = self._line(*before) if before else Line()
                 right = self._line(*after) if after else Line()
                 keys = (*left.keys, *right.keys)
-                yield replace(left, beside=right, keys=keys, group=self._group)
+                yield left._replace(beside=right, keys=keys, group=self._group)
 
     def _line(self, line: DiffLine, other: DiffLine | None, *, old: bool = False) -> Line:
         number = line.old if old or line.new is None else line.new
         lead = f" {line.sign} {number or 0:>{self._digits}}   "
         name = self._names.of(line) if not old else None
-        plain = line.text.isascii() and line.text.isprintable()
+        text = line.text
+        plain = text.isascii() and text.isprintable()
         end = self._end_sizes[line.end] if line.sign != " " else 0
+        size = len(lead) + len(text) + end if plain else -1
+        keys = (name,) if name else ()
         return Line(
-            indent=len(lead),
-            keys=(name,) if name else (),
-            group=self._group,
-            draw=partial(_drawn, line, other, lead, self._ends, self._view.spaces),
-            size=len(lead) + len(line.text) + end if plain else -1,
-        )
+            (), len(lead), keys, self._group, (), "", self._drawn, (line, other, lead), size
+        )  # fmt: skip
+
+    def _drawn(self, what: tuple[DiffLine, DiffLine | None, str]) -> list[tuple[str, str]]:
+        line, other, lead = what
+        if line.sign == " ":
+            return [(lead, "muted"), (line.text, "muted")]
+        role = "add" if line.sign == "+" else "del"
+        spans: list[tuple[int, int]] = []
+        if other is not None:
+            old, new = (line.text, other.text) if line.sign == "-" else (other.text, line.text)
+            spans = words(old, new)[0 if line.sign == "-" else 1]
+        text = _marked(line.text, spans, role, self._view.spaces)
+        return [(lead, role), *text, (self._ends[line.end], "muted")]
 
 
 def _runs(lines: Sequence[DiffLine]) -> Iterator[list[DiffLine]]:
@@ -124,19 +135,6 @@ def _partners(lines: Sequence[DiffLine]) -> Iterator[tuple[DiffLine, DiffLine | 
         else:
             yield from zip(gone, come, strict=True)
             yield from zip(come, gone, strict=True)
-
-
-def _drawn(
-    line: DiffLine, other: DiffLine | None, lead: str, ends: dict[str, str], every: bool
-) -> list[tuple[str, str]]:
-    if line.sign == " ":
-        return [(lead, "muted"), (line.text, "muted")]
-    role = "add" if line.sign == "+" else "del"
-    spans: list[tuple[int, int]] = []
-    if other is not None:
-        old, new = (line.text, other.text) if line.sign == "-" else (other.text, line.text)
-        spans = words(old, new)[0 if line.sign == "-" else 1]
-    return [(lead, role), *_marked(line.text, spans, role, every), (ends[line.end], "muted")]
 
 
 def _marked(

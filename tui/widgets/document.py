@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import asyncio
 from bisect import bisect_right
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections import Counter
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
+from typing import Any, NamedTuple
 
 from textual import work
 from textual.cache import LRUCache
@@ -16,8 +18,7 @@ from tui.theme import glyphs
 from tui.widgets.lines import Cells, LineView, chop, chopped_rows, justified, safe, width_of, wrap
 
 
-@dataclass(frozen=True, slots=True)
-class Line:
+class Line(NamedTuple):
     """One logical line. One with `keys` shows a change that has to be on screen whole."""
 
     cells: Cells = ()
@@ -29,8 +30,9 @@ class Line:
     right: Cells = ()
     fill: str = ""
     """With a fill the line is one row: cells, the fill, and `right` at the edge."""
-    draw: Callable[[], Cells] | None = None
-    """Makes the cells when the line comes into view; it breaks at the edge, not at words."""
+    draw: Callable[[Any], Cells] | None = None
+    """Makes the cells of `what` when it comes into view; they break at the edge, not at words."""
+    what: Any = None
     size: int = -1
     """With `draw`: its characters, if each is one cell wide, so that its rows can be counted."""
     beside: Line | None = None
@@ -54,13 +56,9 @@ class Layout:
         """Rows in all."""
         return self.starts[-1]
 
-    def unseen(self, lines: Iterable[int]) -> set[tuple[int, int]]:
-        """Every row of these lines."""
-        starts = self.starts
-        return {(i, r) for i in lines for r in range(starts[i + 1] - starts[i])}
 
-
-_HEAVY = 200_000
+HEAVY = 200_000
+"""Characters from which a layout is made in a thread only."""
 _BETWEEN = 3
 
 
@@ -100,7 +98,7 @@ def _rows_alone(line: Line, width: int) -> int:
 
 def _broken(line: Line, width: int) -> list[list[tuple[str, str]]]:
     if line.draw is not None:
-        return chop(line.draw(), width, line.indent)
+        return chop(line.draw(line.what), width, line.indent)
     return wrap(line.cells, width, line.indent)
 
 
@@ -132,7 +130,11 @@ class Document(LineView):
         super().__init__(id=id)
         self._laid = lay((), 0)
         self._version = 0
-        self._unseen: set[tuple[int, int]] = set()
+        self._unseen: set[int] = set()
+        self._left: Counter[int] = Counter()
+        """Unseen lines by group."""
+        self._parts: dict[int, set[int]] = {}
+        """Of unseen lines on several rows that were seen in part, the rows that are left."""
         self._wrapped: LRUCache[int, list[list[tuple[str, str]]]] = LRUCache(128)
 
     def show(self, lines: Sequence[Line], *, keep_place: bool = False) -> None:
@@ -151,24 +153,27 @@ class Document(LineView):
         Of the lines that must be seen those are left whose keys are not all in `read`.
         """
         place = self.scroll_offset.y if keep_place else 0
-        heavy = laid.weight >= _HEAVY
+        heavy = laid.weight >= HEAVY
         if laid.width != self.text_width and not heavy:
             laid = lay(laid.lines, self.text_width)
         self._take(laid)
         lines = laid.lines
-        self._unseen = laid.unseen(i for i in laid.must_see if not read.issuperset(lines[i].keys))
+        unseen = (i for i in laid.must_see if not read.issuperset(lines[i].keys))
+        self._unseen = set(unseen if read else laid.must_see)
+        self._left = Counter(lines[i].group for i in self._unseen)
         self.jump(min(place, max(0, laid.rows - 1)))
         if heavy and laid.width != self.text_width:
             self._relay_later(self.text_width)
 
     def read_keys(self) -> set[Hashable]:
         """The keys of all lines that were on screen whole."""
-        left, lines = {i for i, _ in self._unseen}, self._laid.lines
+        left, lines = self._unseen, self._laid.lines
         return {key for i in self._laid.must_see if i not in left for key in lines[i].keys}
 
     def _take(self, laid: Layout) -> None:
         self._laid = laid
         self._version += 1
+        self._parts = {}
         self._wrapped.clear()
         self.strips.clear()
         self.set_count(laid.rows)
@@ -179,7 +184,7 @@ class Document(LineView):
         old, width = self._laid, self.text_width
         if width == old.width:
             return
-        if old.weight < _HEAVY:
+        if old.weight < HEAVY:
             self._relay(lay(old.lines, width))
         else:
             self._relay_later(width)
@@ -194,9 +199,7 @@ class Document(LineView):
     def _relay(self, laid: Layout) -> None:
         old, top = self._laid, self.scroll_offset.y
         line = max(0, bisect_right(old.starts, top) - 1)
-        left = {i for i, _ in self._unseen}
         self._take(laid)
-        self._unseen = laid.unseen(i for i in laid.must_see if i in left)
         self.jump(laid.starts[min(line, len(laid.starts) - 1)])
 
     def _rows(self, i: int) -> list[list[tuple[str, str]]]:
@@ -219,15 +222,26 @@ class Document(LineView):
             return (), None, "blank"
         i = bisect_right(laid.starts, y) - 1
         part = y - laid.starts[i]
-        if (i, part) in self._unseen and width == laid.width and self.screen.is_current:
-            self._unseen.discard((i, part))
-            self.post_message(self.Seen(self))
+        if i in self._unseen and width == laid.width and self.screen.is_current:
+            self._see(i, part)
         line = laid.lines[i]
         if line.fill:
             row = justified(line.cells, line.right, laid.width, line.fill)
             return row, None, (self._version, y)
         rows = self._rows(i)
         return rows[min(part, len(rows) - 1)], None, (self._version, y)
+
+    def _see(self, i: int, part: int) -> None:
+        """A row of an unseen line is drawn; with its last one the line was on screen whole."""
+        rows = self._laid.starts[i + 1] - self._laid.starts[i]
+        left = self._parts.setdefault(i, set(range(rows)))
+        if part in left:
+            left.discard(part)
+            self.post_message(self.Seen(self))
+        if not left:
+            del self._parts[i]
+            self._unseen.discard(i)
+            self._left[self._laid.lines[i].group] -= 1
 
     @property
     def seen_all(self) -> bool:
@@ -236,14 +250,15 @@ class Document(LineView):
 
     def seen_groups(self) -> tuple[int, int]:
         """How many groups were seen whole, of how many."""
-        left = {self._laid.lines[i].group for i, _ in self._unseen}
-        return len(self._laid.groups - left), len(self._laid.groups)
+        groups = self._laid.groups
+        return sum(not self._left[g] for g in groups), len(groups)
 
     def next_unseen(self) -> bool:
         """Bring the first unseen row into view; False when there is none."""
         if not self._unseen:
             return False
-        i, part = min(self._unseen)
+        i = min(self._unseen)
+        part = min(self._parts.get(i, (0,)))
         self.jump(self._laid.starts[i] + part - 1)
         return True
 
