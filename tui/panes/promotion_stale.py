@@ -31,7 +31,8 @@ def binding(exact: Exact, now: Standing, g: Glyphs, width: int, time: int) -> li
     for b in now.bound:
         sign, role = (g.stale, "warn") if b.moved else (g.accepted, "text")
         there = digest8(b.now) if b.now else "gone"
-        word = there if b.moved else "same" if b.now else "not asked"
+        known = b.now is not None or b.then is None
+        word = there if b.moved else "same" if known else "not asked"
         name = "".join(t for t, _ in fit([(_name(b.what, b.name), role)], room))
         left = f" {sign} {b.what:<10} {name:<{room}}{digest8(b.then):<10}"
         lines.append(Line([(left, role), (word, role)]))
@@ -97,7 +98,7 @@ def stale(
     else:
         text = " The bytes of this preview were not kept; p makes them anew."
         lines.append(Line([(text, "muted")], indent=1))
-    return lines + write.preview(exact, g, view, unfolded=unfolded)
+    return lines + write.preview(exact, g, view, unfolded=unfolded, bytes_only=True)
 
 
 def after(exact: Exact, now: Standing, read: set[Hashable]) -> list[Line]:

@@ -24,11 +24,18 @@ _EFFECT = {"belief.new": "+", "conflict.same-key": "!", "duplicate.same-claim": 
 
 
 def preview(
-    exact: Exact, g: Glyphs, view: View, *, unfolded: bool, under: Sequence[Foreign] = ()
+    exact: Exact,
+    g: Glyphs,
+    view: View,
+    *,
+    unfolded: bool,
+    under: Sequence[Foreign] = (),
+    bytes_only: bool = False,
 ) -> list[Line]:
     """The whole preview; changed lines of targets that are no derived file must be seen.
 
     `under` is what others changed since the reader began: shown first, and to be seen as well.
+    With `bytes_only` effects and checks are left out.
     """
     p = exact.preview
     lines: list[Line] = [Line([(" " + p.statement, "owner")], indent=1), Line()]
@@ -45,9 +52,7 @@ def preview(
         else:
             lines += DiffText(target.path, g, view, group=n).lines(compared.at(view.context))
         lines.append(Line([(_file_facts(p, target.path, g), "muted")], indent=10))
-    lines += effects(p, g)
-    lines += _checks(p, g)
-    return lines
+    return lines if bytes_only else [*lines, *effects(p, g), *_checks(p, g)]
 
 
 def foreign(under: Sequence[Foreign], exact: Exact, g: Glyphs, view: View) -> list[Line]:

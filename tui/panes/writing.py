@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from rich.cells import cell_len
 from textual import work
 
 from schemas.errors import MemdeskError
@@ -79,8 +80,10 @@ class WritingPane(PreviewingPane):
         people = dict.fromkeys(stale.by(c, client.now()) for c in now.causes) if client else {}
         end = ". Confirm is off, nothing was written."
         text = f" STALE  preview.stale: {names} changed"
-        long = f"{text} {', '.join(p if p == 'by hand' else f'by {p}' for p in people)}{end}"
-        return long if people and len(long) <= self.app.size.width else text + end
+        who = ", ".join(p if p == "by hand" else f"by {p}" for p in people)
+        ways = (f"{text} {who}{end}", f"{text} {who}. Nothing was written.") if who else ()
+        width = self.app.size.width
+        return next((way for way in ways if cell_len(way) <= width), text + end)
 
     def _armed_text(self, p: Preview) -> str:
         text = f" ARMED  write {files(len(p.targets))} to {p.consumer}"
