@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import sqlalchemy as sa
 
 from schemas.candidates import CandidateRow
@@ -52,6 +54,20 @@ class Promotion:
         items = [self._belief(r) for r in rows[: page.limit]]
         return items, items[-1].id if more else None
 
+    def newest(self, limit: int) -> list[Belief]:
+        """The beliefs formed last, newest first, in two queries."""
+        query = sa.select(BELIEF).where(_B.ws == self._ws)
+        rows = self._c.execute(query.order_by(_B.recorded.desc(), _B.id).limit(limit)).all()
+        if not rows:
+            return []
+        at: dict[str, list[sa.Row[tuple[object, ...]]]] = {}
+        held = sa.select(BELIEF_CONSUMER).where(
+            _A.ws == self._ws, _A.belief.in_([r.id for r in rows])
+        )
+        for c in self._c.execute(held.order_by(_A.consumer)):
+            at.setdefault(c.belief, []).append(c)
+        return [_belief(r, at.get(r.id, [])) for r in rows]
+
     def counts(self) -> dict[str, int]:
         """Number of beliefs at consumers, by state."""
         rows = self._c.execute(
@@ -75,16 +91,22 @@ class Promotion:
 
     def _belief(self, row: sa.Row[tuple[object, ...]]) -> Belief:
         consumers = self._c.execute(_CONSUMERS, {"ws_": self._ws, "id_": row.id})
-        return Belief(
-            id=row.id,
-            statement=row.statement,
-            candidate=row.candidate,
-            version=row.version,
-            consumers=tuple(
-                BeliefAtConsumer(consumer=c.consumer, state=BeliefState(c.state), receipt=c.receipt)
-                for c in consumers
-            ),
-            valid_from=row.valid_from,
-            valid_until=row.valid_until,
-            recorded=row.recorded,
-        )
+        return _belief(row, list(consumers))
+
+
+def _belief(
+    row: sa.Row[tuple[object, ...]], consumers: Sequence[sa.Row[tuple[object, ...]]]
+) -> Belief:
+    return Belief(
+        id=row.id,
+        statement=row.statement,
+        candidate=row.candidate,
+        version=row.version,
+        consumers=tuple(
+            BeliefAtConsumer(consumer=c.consumer, state=BeliefState(c.state), receipt=c.receipt)
+            for c in consumers
+        ),
+        valid_from=row.valid_from,
+        valid_until=row.valid_until,
+        recorded=row.recorded,
+    )

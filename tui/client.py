@@ -21,16 +21,19 @@ from core.config import DeskTable
 from core.evidence import lookup
 from core.follow import follow
 from core.operations import confirm
-from core.promotion import preview
+from core.promotion import preview, standing
+from core.promotion.preview import Exact
+from core.promotion.standing import Standing
 from core.workspace import branch
 from schemas.candidates import BatchReport, CandidateRow, CandidateVersion, Verdict
 from schemas.common import Door
 from schemas.evidence import Event
-from schemas.operations import OperationRow, Receipt
-from schemas.promotion import Preview
+from schemas.operations import Moved, OperationRow, OperationState, Receipt
+from schemas.promotion import Belief, BeliefAtConsumer
 from schemas.reasons import REASONS, Reason
 from schemas.status import Status
 from schemas.storage import CandidateFilter
+from tui import collector
 from tui.widgets.rows import PAGE
 
 SHOWN = 1_000
@@ -87,12 +90,11 @@ class Detail:
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
-    """A preview with the diffs of its targets."""
+class Held:
+    """A statement as one consumer holds it."""
 
-    preview: Preview
-    diffs: Sequence[tuple[str, textdiff.TextDiff, bool]]
-    """Per target: path, diff, whether it is derived from another."""
+    belief: Belief
+    at: BeliefAtConsumer
 
 
 class Client:
@@ -105,6 +107,7 @@ class Client:
         self.reviewer = who.reviewer
         self.name = self.desk.workspace.root.name
         self.branch = branch(self.desk.workspace.root)
+        collector.keep()
 
     def close(self) -> None:
         """Close the store."""
@@ -227,20 +230,31 @@ class Client:
 
     # promotion
 
-    def preview(self, id_: str, version: int, consumer: str) -> Shown:
+    @staticmethod
+    def consumers() -> list[str]:
+        """Where a candidate can go, the usual one first."""
+        return preview.consumers()
+
+    def preview(self, id_: str, version: int, consumer: str) -> Exact:
         """Build the preview of a version."""
-        built = preview.build(self.desk, CandidateRef(id_, version), consumer)
-        return self.shown(built)
+        return preview.exact(self.desk, CandidateRef(id_, version), consumer)
 
-    def check(self, operation_id: str) -> Preview:
-        """A preview as things stand now."""
-        return preview.show(self.desk, operation_id)
+    def look(self, operation_id: str) -> Exact:
+        """A stored preview as things stand now."""
+        return preview.look(self.desk, operation_id)
 
-    def shown(self, built: Preview) -> Shown:
-        """A preview with the diffs of its targets; none when its bytes moved on."""
-        targets = preview.targets(self.desk, built.operation_id)
-        diffs = [(t.path, textdiff.compare(t.before, t.after), t.derived) for t in targets]
-        return Shown(built, diffs)
+    def check(self, operation_id: str) -> tuple[OperationState, tuple[Moved, ...]]:
+        """Where an operation stands and what moved under it; compares no lines."""
+        now = preview.present(self.desk, operation_id)
+        return now.operation.state, now.moved
+
+    def standing(self, read: Exact) -> Standing:
+        """Everything about what moved under a preview that was read."""
+        return standing.of(self.desk, read.preview.operation_id, read.targets)
+
+    def divergence(self, operation_id: str) -> list[tuple[str, textdiff.Comparison]]:
+        """Both versions of each file of a diverged operation."""
+        return preview.divergence(self.desk, operation_id)
 
     def confirm(self, operation_id: str) -> Receipt:
         """Write exactly what was previewed."""
@@ -260,6 +274,11 @@ class Client:
         """Receipts, newest first, as far as they are shown."""
         with self.desk.store.read() as view:
             return view.operations.newest_receipts(SHOWN)
+
+    def held(self) -> Sequence[Held]:
+        """What consumers hold, the newest first, as far as it is shown."""
+        with self.desk.store.read() as view:
+            return [Held(b, at) for b in view.promotion.newest(SHOWN) for at in b.consumers]
 
     @staticmethod
     def reason(code: str) -> Reason | None:

@@ -120,13 +120,38 @@ ACTIONS: tuple[Action, ...] = (
         "arm",
         "Arm the write; enter confirms, any other key disarms.",
     ),
+    Action(
+        "promotion.consumer", "promotion", "P", "consumer", "Choose where the row would be written."
+    ),
+    Action("promotion.split", "promotion", "s", "split", "One side or two, from 120 columns."),
+    Action(
+        "promotion.whitespace",
+        "promotion",
+        "w",
+        "whitespace",
+        "Mark every space, or only those that could mislead.",
+    ),
+    Action(
+        "promotion.less-context",
+        "promotion",
+        "left_curly_bracket",
+        "less context",
+        "Fewer unchanged lines around a change.",
+    ),
+    Action(
+        "promotion.more-context",
+        "promotion",
+        "right_curly_bracket",
+        "more context",
+        "More unchanged lines around a change.",
+    ),
     Action("promotion.fold", "promotion", "z", "unfold", "Fold or unfold derived files."),
     Action(
         "promotion.tab-next",
         "promotion",
         "right_square_bracket",
         "next list",
-        "Next list: to promote, writes, receipts.",
+        "Next list: to promote, outbox, receipts, in memory.",
     ),
     Action(
         "promotion.tab-back", "promotion", "left_square_bracket", "previous list", "Previous list."
@@ -153,6 +178,8 @@ SHOWN = {
     "asterisk": "*",
     "right_parenthesis": ")",
     "left_parenthesis": "(",
+    "left_curly_bracket": "{",
+    "right_curly_bracket": "}",
 }
 
 

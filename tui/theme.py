@@ -7,7 +7,10 @@ from dataclasses import dataclass
 
 from textual.theme import Theme
 
-ROLES = ("text", "muted", "accent", "good", "warn", "bad", "add", "del", "owner", "rule", "mark")
+ROLES = (
+    *("text", "muted", "accent", "good", "warn", "bad", "add", "del", "owner", "rule", "mark"),
+    *("space", "space-mark"),
+)
 """Colour roles of a line's pieces; each is a component class in memdesk.tcss."""
 
 DARK = Theme(
