@@ -19,6 +19,15 @@ class HazardGate(StrEnum):
     ACKNOWLEDGE = "acknowledge"
 
 
+class Attention(StrEnum):
+    """What stands in the way of accepting a version, as lists mark it."""
+
+    NONE = ""
+    LOOK = "look"
+    """Something must be acknowledged, or a second source is missing."""
+    BLOCKED = "blocked"
+
+
 class Hazard(Contract):
     """A screening finding: its reason code, gate, and byte span in the statement where it has one."""
 
@@ -51,6 +60,8 @@ class Related(Contract):
     layer: str
     statement: str
     code: str
+    state: str | None = None
+    """State of the other candidate; None for a statement in memory."""
 
 
 class Decision(Contract):
@@ -93,6 +104,8 @@ class CandidateVersion(Document):
     decision: Decision | None = None
     conflicts: tuple[Related, ...] = ()
     duplicates: tuple[Related, ...] = ()
+    near: tuple[Related, ...] = ()
+    """Near duplicates, what is accepted or in memory first (spec 4.7)."""
 
 
 class CandidateRow(Contract):
@@ -113,8 +126,10 @@ class CandidateRow(Contract):
     created: int
     method: str
     hazards: tuple[str, ...] = ()
+    attention: Attention = Attention.NONE
     conflict: bool = False
     duplicate: bool = False
+    near: bool = False
 
 
 class ExtractReport(Document):

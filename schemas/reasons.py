@@ -307,6 +307,12 @@ REASONS: dict[str, Reason] = _table(
         "The same claim stands already.",
         "Reject it, or accept it to add its source.",
     ),
+    (
+        "duplicate.near",
+        Exit.REFUSED,
+        "Another statement says nearly the same: the same numbers and names in nearly the same words.",
+        "Keep the better one and reject the other, or accept both if they differ in substance.",
+    ),
     # promotion and operations
     (
         "promotion.classification",

@@ -101,6 +101,8 @@ class Claim:
     layer: str
     ref: str
     statement: str
+    state: str = ""
+    """State of the candidate that makes it; empty for a belief. Filled in by reads."""
 
 
 @dataclass(frozen=True, slots=True)

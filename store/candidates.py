@@ -8,6 +8,7 @@ from collections.abc import Sequence
 import sqlalchemy as sa
 
 from schemas.candidates import (
+    Attention,
     CandidateKind,
     CandidateRow,
     CandidateState,
@@ -15,11 +16,11 @@ from schemas.candidates import (
     Decision,
 )
 from schemas.common import Page
-from schemas.storage import CandidateFilter, Claim, StoredVersion, Waiting
+from schemas.storage import CandidateFilter, StoredVersion, Waiting
 from store.keys import cursor_of, next_number, parse_cursor, text_range
-from store.tables import CANDIDATE, CANDIDATE_VERSION, CLAIM, DECISION, LEDGER_HEAD
+from store.tables import CANDIDATE, CANDIDATE_VERSION, CLAIM, DECISION, LEDGER_HEAD, LIKENESS
 
-_C, _V, _D, _K = CANDIDATE.c, CANDIDATE_VERSION.c, DECISION.c, CLAIM.c
+_C, _V, _D, _K, _L = CANDIDATE.c, CANDIDATE_VERSION.c, DECISION.c, CLAIM.c, LIKENESS.c
 _LANE = 40
 """A place is the lane above this many bits of the candidate\'s number."""
 _SPEAKING = 500
@@ -76,10 +77,23 @@ class Candidates:
                 _K.scope == _C.scope,
                 _K.claim != _C.claim,
                 _K.ref != _C.id,
+                ~sa.select(sa.literal(1))
+                .where(_L.ws == _C.ws, _L.claim == _C.claim, _L.other == _K.claim)
+                .correlate(CANDIDATE, CLAIM)
+                .exists(),
             )
+            .correlate(CANDIDATE)
             .exists()
         )
-        return sa.select(CANDIDATE, same.label("same"), other.label("other"))
+        near = (
+            sa.select(sa.literal(1))
+            .join_from(LIKENESS, CLAIM, sa.and_(_K.ws == _L.ws, _K.claim == _L.other))
+            .where(_L.ws == _C.ws, _L.claim == _C.claim, _L.kind == "near")
+            .correlate(CANDIDATE)
+            .exists()
+        )
+        named = (same.label("same"), other.label("other"), near.label("near"))
+        return sa.select(CANDIDATE, *named)
 
     def window(self, filter_: CandidateFilter, start: int, limit: int) -> list[CandidateRow]:
         """At most `limit` rows from place `start` on, by key, never by offset."""
@@ -252,7 +266,7 @@ class Candidates:
         head = sa.select(LEDGER_HEAD.c.seq).where(LEDGER_HEAD.c.ws == self._ws)
         self._c.execute(head.with_for_update())
 
-    def add(self, record: CandidateVersion, claim: bytes, lane: int) -> None:
+    def add(self, record: CandidateVersion, claim: bytes, lane: int, attention: Attention) -> None:
         """Append a version; an earlier open one of the same candidate becomes superseded."""
         number = self._number(record.id)
         values = {
@@ -266,6 +280,7 @@ class Candidates:
             "author": record.author,
             "session": record.sources[0].session if record.sources else "",
             "method": record.method,
+            "attention": attention.value,
             "hazards": ",".join(h.code for h in record.hazards),
             "changed": self.mark() + 1,
         }
@@ -289,7 +304,9 @@ class Candidates:
                 _V.ws == self._ws, _V.number == number, _V.state.in_(("pending", "deferred"))
             )
             self._c.execute(sa.update(CANDIDATE_VERSION).where(older).values(state="superseded"))
-        document = record.model_copy(update={"decision": None, "conflicts": (), "duplicates": ()})
+        document = record.model_copy(
+            update={"decision": None, "conflicts": (), "duplicates": (), "near": ()}
+        )
         self._c.execute(
             sa.insert(CANDIDATE_VERSION).values(
                 ws=self._ws,
@@ -347,50 +364,6 @@ class Candidates:
         return done.rowcount == 1
 
 
-class Claims:
-    """The one table of normalised claims that every layer writes to (spec 4.7)."""
-
-    def __init__(self, connection: sa.Connection, ws: int) -> None:
-        self._c = connection
-        self._ws = ws
-
-    def same(self, claim: bytes, exclude: str, limit: int) -> list[Claim]:
-        """Who else makes this claim."""
-        where = (_K.claim == claim, _K.ref != exclude)
-        return self._found(where, limit)
-
-    def same_key(self, key: str, scope: str, exclude: str, limit: int) -> list[Claim]:
-        """Who else speaks under this key and scope."""
-        where = (_K.key == key, _K.scope == scope, _K.ref != exclude)
-        return self._found(where, limit)
-
-    def _found(self, where: tuple[sa.ColumnElement[bool], ...], limit: int) -> list[Claim]:
-        query = sa.select(CLAIM).where(_K.ws == self._ws, *where).order_by(_K.layer, _K.ref)
-        return [
-            Claim(bytes(r.claim), r.key, r.scope, r.layer, r.ref, r.statement)
-            for r in self._c.execute(query.limit(limit))
-        ]
-
-    def put(self, claim: Claim) -> None:
-        """Enter a claim, or replace the one its reference made before."""
-        self.withdraw(claim.ref)
-        self._c.execute(
-            sa.insert(CLAIM).values(
-                ws=self._ws,
-                ref=claim.ref,
-                claim=claim.claim,
-                key=claim.key,
-                scope=claim.scope,
-                layer=claim.layer,
-                statement=claim.statement,
-            )
-        )
-
-    def withdraw(self, ref: str) -> None:
-        """Take a reference's claim out."""
-        self._c.execute(sa.delete(CLAIM).where(_K.ws == self._ws, _K.ref == ref))
-
-
 def _row(r: sa.Row[tuple[object, ...]]) -> CandidateRow:
     return CandidateRow(
         number=r.number,
@@ -409,6 +382,8 @@ def _row(r: sa.Row[tuple[object, ...]]) -> CandidateRow:
         hazards=tuple(r.hazards.split(",")) if r.hazards else (),
         conflict=bool(r.other),
         duplicate=bool(r.same),
+        near=bool(r.near),
+        attention=Attention(r.attention),
     )
 
 

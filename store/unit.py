@@ -9,7 +9,8 @@ from functools import cached_property
 import sqlalchemy as sa
 
 from schemas.errors import Unusable
-from store.candidates import Candidates, Claims
+from store.candidates import Candidates
+from store.claims import Claims
 from store.engine import Database
 from store.evidence import Evidence
 from store.keys import hold

@@ -14,7 +14,6 @@ from core.identity import one_id, parse_locator, random_id
 from core.ports import Desk, Reader, Writer
 from schemas.candidates import (
     BatchReport,
-    CandidateKind,
     CandidateState,
     CandidateVersion,
     Decision,
@@ -69,16 +68,18 @@ def show(desk: Desk, ref: CandidateRef) -> CandidateVersion:
 
     with desk.store.read() as view:
         version = _version(view, ref)
-        claim = claims.claim_of(desk, version.statement)
-        conflicts, duplicates = claims.relations(
-            view.claims, claim, version.key, version.scope, version.id
-        )
+        beside = claims.relations(view.claims, propose.claim_of(desk, version))
         sources = tuple(
             s.model_copy(update={"state": "current" if current(view, s) else "missing"})
             for s in version.sources
         )
     return version.model_copy(
-        update={"conflicts": conflicts, "duplicates": duplicates, "sources": sources}
+        update={
+            "conflicts": beside.conflicts,
+            "duplicates": beside.duplicates,
+            "near": beside.near,
+            "sources": sources,
+        }
     )
 
 
@@ -183,10 +184,9 @@ def _check_acceptable(desk: Desk, version: CandidateVersion, acknowledged: Seque
     for hazard in version.hazards:
         if hazard.gate is HazardGate.BLOCK or hazard.code not in acknowledged:
             raise Refused(hazard.code, hazard=hazard.code, gate=hazard.gate.value)
-    needed = desk.policy.policy.procedure_sources
-    places = {(s.session, s.event if s.session == "" else "") for s in version.sources}
-    if version.kind is CandidateKind.PROCEDURE and len(places) < needed:
-        raise Refused("candidate.second-source", needed=needed, found=len(places))
+    if missing := propose.sources_missing(desk, version):
+        needed = desk.policy.policy.procedure_sources
+        raise Refused("candidate.second-source", needed=needed, found=needed - missing)
 
 
 def reopen(desk: Desk, ref: CandidateRef) -> CandidateVersion:

@@ -119,6 +119,7 @@ def _lines(v: CandidateVersion) -> list[str]:
     lines += [f"  # {h.code} ({h.gate})" for h in v.hazards]
     lines += [f"  ! {c.code} {c.layer} {c.ref[:11]}: {c.statement}" for c in v.conflicts]
     lines += [f"  = {c.code} {c.layer} {c.ref[:11]}" for c in v.duplicates]
+    lines += [f"  ~ {c.code} {c.state or c.layer} {c.ref[:11]}: {c.statement}" for c in v.near]
     for s in v.sources:
         lines.append(f"  {s.author} session:{s.session}#L{s.line} {s.locator}")
         lines.append(f"    “{one_line(s.quote, 300)}”")
