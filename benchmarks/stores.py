@@ -131,7 +131,7 @@ def _row(desk: Desk, number: int, v: CandidateVersion) -> tuple[tuple[object, ..
     lane = lane_of(v.method, v.author, conflict=number % 20 in (1, 2))
     return (
         (1, number, v.id, 1, state, v.kind.value, v.key, v.scope, v.statement, claim, v.author,
-         v.sources[0].session, v.method, "", "", (lane << 40) + number, v.created, number),
+         v.sources[0].session, v.method, "", "", (lane << 40) + number, v.created, number, None),
         (1, number, 1, state, document, v.digest, v.created),
         (1, v.id, claim, v.key, v.scope, "candidate", v.statement),
         alike.bands(desk.secret, v.statement),

@@ -112,8 +112,8 @@ class CandidateRow(Contract):
     """A candidate as a list shows it: its newest version, without sources."""
 
     number: int
-    place: int
-    """Where it stands in the grouped queue; grows down the list."""
+    place: int | tuple[str, int]
+    """Where it stands in the list as it is ordered; grows down the list."""
     lane: int
     id: str
     version: int
@@ -124,6 +124,8 @@ class CandidateRow(Contract):
     author: str
     session: str
     created: int
+    due: int | None = None
+    """When a deferred one returns."""
     method: str
     hazards: tuple[str, ...] = ()
     attention: Attention = Attention.NONE

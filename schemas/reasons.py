@@ -258,6 +258,12 @@ REASONS: dict[str, Reason] = _table(
         "Your last decision has been promoted; its line is in memory.",
         "Revoke or supersede what was promoted instead of undoing the decision.",
     ),
+    (
+        "defer.date",
+        Exit.USAGE,
+        "A deferral ends at a day or moment that is still to come.",
+        "Name one: 2026-12-05, monday, tomorrow, 3d, 2 weeks, 5 dec, 2026-12-05T09:00Z.",
+    ),
     # hazards
     (
         "hazard.secret",

@@ -69,6 +69,10 @@ class StoredLeaf:
     """False once salt and payload were erased; the commitment then stands alone."""
 
 
+Place = int | tuple[str, int]
+"""Where a row stands in an order: what lists are paged by."""
+
+
 @dataclass(frozen=True, slots=True)
 class CandidateFilter:
     """What a candidate list shows: states, words, kind; `keep` rows stay whatever their state."""
@@ -77,7 +81,9 @@ class CandidateFilter:
     text: str | None = None
     kind: str | None = None
     keep: tuple[int, ...] = ()
-    lane: int | None = None
+    group: int | str | None = None
+    """Only this group of the order: a lane, a session, a kind, an author."""
+    order: str = "group"
 
 
 @dataclass(frozen=True, slots=True)

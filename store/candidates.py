@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from typing import Any
 
 import sqlalchemy as sa
 
@@ -16,7 +17,7 @@ from schemas.candidates import (
     Decision,
 )
 from schemas.common import Page
-from schemas.storage import CandidateFilter, StoredVersion, Waiting
+from schemas.storage import CandidateFilter, Place, StoredVersion, Waiting
 from store.keys import cursor_of, next_number, parse_cursor, text_range
 from store.tables import CANDIDATE, CANDIDATE_VERSION, CLAIM, DECISION, LEDGER_HEAD, LIKENESS
 
@@ -24,6 +25,14 @@ _C, _V, _D, _K, _L = CANDIDATE.c, CANDIDATE_VERSION.c, DECISION.c, CLAIM.c, LIKE
 _LANE = 40
 """A place is the lane above this many bits of the candidate\'s number."""
 _SPEAKING = 500
+_ORDERS = {"group": None, "session": _C.session, "kind": _C.kind, "author": _C.author}
+"""How a list is grouped, and by which column; None stands for the lanes."""
+
+
+def _keys(order: str) -> list[sa.ColumnElement[Any]]:
+    """The columns whose values are a row's place in an order, unique together."""
+    column = _ORDERS[order]
+    return [_C.place] if column is None else [column, _C.number]
 
 
 class Candidates:
@@ -45,8 +54,13 @@ class Candidates:
         if f.states:
             state = _C.state == f.states[0] if len(f.states) == 1 else _C.state.in_(f.states)
             where.append(sa.or_(state, _C.number.in_(f.keep)) if f.keep else state)
-        if f.lane is not None:
-            where.append(_C.place.between(f.lane << _LANE, ((f.lane + 1) << _LANE) - 1))
+        if f.group is not None:
+            column = _ORDERS[f.order]
+            if column is None:
+                lane = int(f.group)
+                where.append(_C.place.between(lane << _LANE, ((lane + 1) << _LANE) - 1))
+            else:
+                where.append(column == f.group)
         if f.kind:
             where.append(_C.kind == f.kind)
         if f.text:
@@ -95,11 +109,14 @@ class Candidates:
         named = (same.label("same"), other.label("other"), near.label("near"))
         return sa.select(CANDIDATE, *named)
 
-    def window(self, filter_: CandidateFilter, start: int, limit: int) -> list[CandidateRow]:
+    def window(self, filter_: CandidateFilter, start: Place, limit: int) -> list[CandidateRow]:
         """At most `limit` rows from place `start` on, by key, never by offset."""
-        query = self._rows().where(*self._where(filter_), _C.place >= start)
-        rows = self._c.execute(query.order_by(_C.place).limit(limit))
-        return [_row(r) for r in rows]
+        keys = _keys(filter_.order)
+        from_ = start if isinstance(start, tuple) else (start,)
+        after = keys[0] >= from_[0] if len(keys) == 1 else sa.tuple_(*keys) >= sa.tuple_(*from_)
+        query = self._rows().where(*self._where(filter_), after)
+        rows = self._c.execute(query.order_by(*keys).limit(limit))
+        return [_row(r, filter_.order) for r in rows]
 
     def rows(self, filter_: CandidateFilter, page: Page) -> tuple[list[CandidateRow], str | None]:
         """A page of rows in the order they were proposed."""
@@ -110,25 +127,32 @@ class Candidates:
         more = len(items) > page.limit
         return items[: page.limit], cursor_of(items[page.limit - 1].number) if more else None
 
-    def anchors(self, filter_: CandidateFilter, stride: int) -> tuple[list[int], int]:
+    def anchors(self, filter_: CandidateFilter, stride: int) -> tuple[list[Place], int]:
         """Every `stride`-th place of a list, and its length: what a scroll bar needs."""
-        nth = sa.func.row_number().over(order_by=_C.place).label("nth")
-        inner = sa.select(_C.place, nth).where(*self._where(filter_)).subquery()
-        query = sa.select(inner.c.place).where(inner.c.nth % stride == 1)
+        keys = [k.label(f"k{i}") for i, k in enumerate(_keys(filter_.order))]
+        nth = sa.func.row_number().over(order_by=_keys(filter_.order)).label("nth")
+        inner = sa.select(*keys, nth).where(*self._where(filter_)).subquery()
+        places = [inner.c[k.name] for k in keys]
+        query = sa.select(*places).where(inner.c.nth % stride == 1).order_by(inner.c.nth)
         count = sa.select(sa.func.count()).select_from(CANDIDATE).where(*self._where(filter_))
-        found = list(self._c.execute(query.order_by(inner.c.place)).scalars())
+        found: list[Place] = [
+            int(r[0]) if len(keys) == 1 else (str(r[0]), int(r[1])) for r in self._c.execute(query)
+        ]
         return found, int(self._c.execute(count).scalar_one())
 
-    def lanes(self, filter_: CandidateFilter) -> dict[int, int]:
-        """How many rows of a list stand in each lane."""
-        lane = _C.place // (1 << _LANE)
+    def groups(self, filter_: CandidateFilter) -> dict[int | str, int]:
+        """How many rows of a list stand in each of its groups, in their order."""
+        column = _ORDERS[filter_.order]
+        lane = _C.place // (1 << _LANE) if column is None else column
         query = sa.select(lane, sa.func.count()).where(*self._where(filter_)).group_by(lane)
-        return {int(r[0]): int(r[1]) for r in self._c.execute(query)}
+        found = self._c.execute(query.order_by(lane))
+        return {int(r[0]) if column is None else str(r[0]): int(r[1]) for r in found}
 
     def refs(self, filter_: CandidateFilter) -> list[tuple[int, str, int]]:
         """Number, id and newest version of every row of a list, in its order."""
         query = sa.select(_C.number, _C.id, _C.version).where(*self._where(filter_))
-        return [(r.number, r.id, r.version) for r in self._c.execute(query.order_by(_C.place))]
+        keys = _keys(filter_.order)
+        return [(r.number, r.id, r.version) for r in self._c.execute(query.order_by(*keys))]
 
     def speaking(self, key: str, scope: str) -> list[Waiting]:
         """Candidates whose newest version speaks under a key and scope."""
@@ -142,6 +166,18 @@ class Candidates:
         """Let a candidate stand in another lane."""
         mine = sa.and_(_C.ws == self._ws, _C.id == id_)
         self._c.execute(sa.update(CANDIDATE).where(mine).values(place=(lane << _LANE) + _C.number))
+
+    def due(self, now: int, limit: int) -> list[int]:
+        """Numbers of deferred candidates whose day has come, the longest due first."""
+        query = sa.select(_C.number).where(_C.ws == self._ws, _C.due <= now)
+        query = query.where(_C.state == "deferred").order_by(_C.due).limit(limit)
+        return [int(n) for n in self._c.execute(query).scalars()]
+
+    def next_due(self, now: int) -> int | None:
+        """When the next deferred candidate returns."""
+        query = sa.select(_C.due).where(_C.ws == self._ws, _C.due > now, _C.state == "deferred")
+        found = self._c.execute(query.order_by(_C.due).limit(1)).scalar()
+        return None if found is None else int(found)
 
     def rows_of(self, numbers: Sequence[int]) -> list[CandidateRow]:
         """Rows as they are now, by number."""
@@ -283,6 +319,7 @@ class Candidates:
             "attention": attention.value,
             "hazards": ",".join(h.code for h in record.hazards),
             "changed": self.mark() + 1,
+            "due": None,
         }
         if number is None:
             number = next_number(self._c, self._ws, _C.number)
@@ -329,6 +366,11 @@ class Candidates:
         number = self._number(id_)
         if number is None or not self._move(number, version, ("pending", "deferred"), state):
             return False
+        self._c.execute(
+            sa.update(CANDIDATE)
+            .where(_C.ws == self._ws, _C.number == number)
+            .values(due=decision.until)
+        )
         mine = (_D.ws == self._ws, _D.number == number, _D.version == version)
         turn = self._c.execute(sa.select(sa.func.max(_D.turn)).where(*mine)).scalar()
         self._c.execute(
@@ -364,10 +406,11 @@ class Candidates:
         return done.rowcount == 1
 
 
-def _row(r: sa.Row[tuple[object, ...]]) -> CandidateRow:
+def _row(r: sa.Row[tuple[object, ...]], order: str = "group") -> CandidateRow:
+    column = _ORDERS[order]
     return CandidateRow(
         number=r.number,
-        place=r.place,
+        place=r.place if column is None else (getattr(r, column.name), r.number),
         lane=r.place >> _LANE,
         id=r.id,
         version=r.version,
@@ -378,6 +421,7 @@ def _row(r: sa.Row[tuple[object, ...]]) -> CandidateRow:
         author=r.author,
         session=r.session,
         created=r.created,
+        due=r.due,
         method=r.method,
         hazards=tuple(r.hazards.split(",")) if r.hazards else (),
         conflict=bool(r.other),

@@ -169,6 +169,7 @@ class CandidateRowTable(SQLModel, table=True):
     place: int = _int()
     created: int = _int()
     changed: int = _int()
+    due: int | None = _int(nullable=True)
 
 
 class CandidateVersionRow(SQLModel, table=True):

@@ -66,6 +66,7 @@ class Glyphs:
     dot: str = "·"
     gap: str = "⋮"
     end: str = "↵"
+    here: str = "◂"
 
     def state(self, name: str) -> str:
         """The sign of a candidate or operation state."""
@@ -110,6 +111,7 @@ ASCII = Glyphs(
     dot="-",
     gap=":",
     end="$",
+    here="<",
 )
 
 STATE_ROLE = {

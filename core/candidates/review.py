@@ -116,10 +116,20 @@ def decide(
         return _record(desk, unit, ref, decision)
 
 
+def _returned(version: CandidateVersion, now: int) -> bool:
+    """True for a deferral whose day has come."""
+    until = version.decision.until if version.decision else None
+    return version.state is CandidateState.DEFERRED and until is not None and until <= now
+
+
 def _record(desk: Desk, unit: Writer, ref: CandidateRef, decision: Decision) -> CandidateVersion:
     """One decision inside a transaction."""
     unit.candidates.hold()
     version = _version(unit, ref)
+    if decision.verdict is Verdict.DEFER and _returned(version, decision.time):
+        # A decided version never returns (spec 4.4): it is put off again as the next one.
+        version = _reopen(desk, unit, ref)
+        ref = CandidateRef(version.id, version.version)
     _check_open(version, decision.verdict)
     if decision.verdict is Verdict.ACCEPT:
         _check_acceptable(desk, version, decision.acknowledged)
@@ -134,7 +144,12 @@ def _record(desk: Desk, unit: Writer, ref: CandidateRef, decision: Decision) -> 
 
 
 def decide_all(
-    desk: Desk, refs: Sequence[CandidateRef], verdict: Verdict, *, reason: str = ""
+    desk: Desk,
+    refs: Sequence[CandidateRef],
+    verdict: Verdict,
+    *,
+    reason: str = "",
+    until: int | None = None,
 ) -> BatchReport:
     """One decision each on exactly these versions, undone together; what can't be is left.
 
@@ -151,6 +166,7 @@ def decide_all(
                     actor=desk.actor,
                     reason=screening.mask(reason.strip()),
                     time=desk.clock(),
+                    until=until if verdict is Verdict.DEFER else None,
                     batch=name,
                 )
                 try:
@@ -171,9 +187,12 @@ def _check_open(version: CandidateVersion, verdict: Verdict) -> None:
     deferred_again = version.state is CandidateState.DEFERRED and verdict is Verdict.DEFER
     if version.state not in _OPEN or deferred_again:
         by = f" by {version.decision.actor.reviewer}" if version.decision else ""
+        why = (
+            f": “{version.decision.reason}”" if version.decision and version.decision.reason else ""
+        )
         raise Stale(
             "candidate.decided",
-            f"{name} is {version.state.value}{by}.",
+            f"{name} is {version.state.value}{by}{why}.",
             state=version.state.value,
             reviewer=version.decision.actor.reviewer if version.decision else None,
             reason=version.decision.reason if version.decision else None,

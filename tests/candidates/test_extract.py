@@ -261,7 +261,7 @@ def test_only_first_hand_words_are_read(desk: Desk, tmp_path: Path) -> None:
     extract(desk)
     assert proposed(desk) == [("agent", RULE)]
     with desk.store.read() as view:
-        assert view.candidates.lanes(CandidateFilter()) == {Lane.RESTATED: 1}
+        assert view.candidates.groups(CandidateFilter()) == {Lane.RESTATED: 1}
 
 
 def test_channel_envelopes_are_not_proposed(desk: Desk, tmp_path: Path) -> None:

@@ -97,7 +97,7 @@ def test_the_sample_is_what_the_drawings_show(sample: Path) -> None:
     """Groups of 2, 4, 2, 11 and 21; six accepted, nine deferred; it verifies."""
     seen = other(sample)
     with seen.store.read() as view:
-        assert view.candidates.lanes(CandidateFilter()) == {0: 2, 1: 4, 2: 2, 3: 11, 4: 21}
+        assert view.candidates.groups(CandidateFilter()) == {0: 2, 1: 4, 2: 2, 3: 11, 4: 21}
         assert view.candidates.counts()["accepted"] == 6
         assert view.candidates.counts()["deferred"] == 9
     assert verify(seen).ok

@@ -59,3 +59,10 @@ def header(title: str, right: str, glyphs: Glyphs) -> Line:
 def name_of(reviewer: str) -> str:
     """A reviewer as lists show them: the name without the address."""
     return reviewer.partition(" <")[0] or reviewer
+
+
+def day(until: int) -> str:
+    """When a deferral ends: the day, and the hour when it is not midnight."""
+    moment = datetime.fromtimestamp(until / 1_000_000, UTC)
+    midnight = (moment.hour, moment.minute) == (0, 0)
+    return f"{moment:%a %Y-%m-%d}" if midnight else f"{moment:%a %Y-%m-%d %H:%M} UTC"

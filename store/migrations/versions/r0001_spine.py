@@ -41,7 +41,7 @@ TABLES: dict[str, tuple[str, str]] = {
     "candidate": (
         "ws:i number:i",
         "id:t version:i state:t kind:t key:t scope:t statement:t claim:b author:t session:t "
-        "method:t hazards:t attention:t place:i created:i changed:i",
+        "method:t hazards:t attention:t place:i created:i changed:i due:i?",
     ),
     "candidate_version": ("ws:i number:i version:i", "state:t document:b digest:t created:i"),
     "decision": ("ws:i number:i version:i turn:i", "time:i batch:t? document:b"),
@@ -74,6 +74,7 @@ INDEXES: tuple[tuple[str, str, str, bool], ...] = (
     ("candidate", "candidate_place", "ws place", True),
     ("candidate", "candidate_key", "ws key scope", False),
     ("candidate", "candidate_changed", "ws changed", False),
+    ("candidate", "candidate_due", "ws due", False),
     ("claim", "claim_claim", "ws claim", False),
     ("claim", "claim_key", "ws key scope", False),
     ("operation", "operation_state", "ws state created", False),
