@@ -186,16 +186,15 @@ def _check_open(version: CandidateVersion, verdict: Verdict) -> None:
         )
     deferred_again = version.state is CandidateState.DEFERRED and verdict is Verdict.DEFER
     if version.state not in _OPEN or deferred_again:
-        by = f" by {version.decision.actor.reviewer}" if version.decision else ""
-        why = (
-            f": “{version.decision.reason}”" if version.decision and version.decision.reason else ""
-        )
+        made = version.decision
+        by = f" by {made.actor.reviewer.partition(' <')[0]}" if made else ""
+        why = f": “{made.reason}”" if made and made.reason else ""
         raise Stale(
             "candidate.decided",
             f"{name} is {version.state.value}{by}{why}.",
             state=version.state.value,
-            reviewer=version.decision.actor.reviewer if version.decision else None,
-            reason=version.decision.reason if version.decision else None,
+            reviewer=made.actor.reviewer if made else None,
+            reason=made.reason if made else None,
         )
 
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from datetime import UTC, datetime
 
 from tui.theme import Glyphs
 from tui.widgets.document import Line
 
+_ID = re.compile(r"\b[a-z]{2,5}_[0-9a-f]{32}\b")
 _UNITS = ((86_400, "d"), (3_600, "h"), (60, "m"), (1, "s"))
 KINDS = {
     "project-fact": "fact",
@@ -37,6 +39,11 @@ def short(id_: str, digits: int = 6) -> str:
     """An id as lists show it."""
     tag, _, rest = id_.partition("_")
     return f"{tag}_{rest[:digits]}" if rest else id_[:digits]
+
+
+def brief(text: str) -> str:
+    """A sentence with the ids in it as lists show them; `enter` and `--json` have them whole."""
+    return _ID.sub(lambda m: short(m[0]), text)
 
 
 def kind(name: str) -> str:
