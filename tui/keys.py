@@ -86,6 +86,13 @@ ACTIONS: tuple[Action, ...] = (
         "The last decision again, with its reason and day.",
     ),
     Action(
+        "candidates.clear",
+        "candidates",
+        "escape",
+        "clear",
+        "Back to the list; clear the filter, then the reason said.",
+    ),
+    Action(
         "candidates.order",
         "candidates",
         "S",

@@ -77,7 +77,7 @@ async def test_hidden_marks_are_counted_before_anything_happens(sample: Path) ->
         assert "REJECT 2 marked" in desk.rows()[-2] and "2 hidden" in desk.rows()[-2]
         await desk.press("escape")
         assert len(desk.candidates.marks) == 2
-        await desk.press("slash", "escape", "r", "enter")
+        await desk.press("escape", "r", "enter")
         await desk.sees("1 Candidates 38")
         await desk.press("u")
         await desk.sees("1 Candidates 40")

@@ -61,6 +61,16 @@ class AskingPane(BulkPane):
 
         await self._ask_for("reason", _REASON, done)
 
+    async def action_clear(self) -> None:
+        """One step back: from the detail, out of the filter, without the reason."""
+        if self.in_detail:
+            self.action_switch()
+        elif self.words:
+            await self.filtered("", close=True)
+        elif self.reason:
+            self.reason = ""
+            self.bar.say("no reason")
+
     def action_again(self) -> None:
         """The last decision again, on what is under the cursor now."""
         if self.last is None:

@@ -199,6 +199,7 @@ class CandidatesPane(AskingPane):
         """The last decisions under the list, and whether `u` undoes the first."""
         title, *rows = self.query(Row).filter(".last").results(Row)
         g, client = self.glyphs, self.client
+        self.set_class(bool(last), "-decided")
         me, now = (client.reviewer, client.now()) if client else ("", 0)
         first = last[0][0].decision if last else None
         undoes = f" {g.dot} u undoes the first" if first and first.actor.reviewer == me else ""

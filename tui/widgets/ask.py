@@ -8,11 +8,12 @@ from typing import ClassVar
 from textual.binding import Binding, BindingType
 from textual.widgets import Input
 
+from tui.widgets.words import WordsInput
 
-class AskInput(Input):
+
+class AskInput(WordsInput):
     """Enter gives the words to whoever asked, esc gives none; no letter in it acts as a key."""
 
-    DEFAULT_CSS = "AskInput { height: 1; border: none; padding: 0 1; }"
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "leave", show=False)]
 
     def __init__(self, label: str, done: Callable[[str | None], Awaitable[None]]) -> None:
