@@ -41,6 +41,9 @@ async def test_s_puts_off_until_a_day_that_core_understands(laid: Desk, workspac
         assert "until" in next(r for r in desk.rows() if "⧖ cand_" in r)
         await desk.press("s", "escape", "s", "enter")
         assert stored(laid)[1].state.value == "pending"
+        await desk.press("space", "space", "s", *"3d", "enter")
+        assert "DEFER 2 marked" in desk.rows()[-2] and "until" in desk.rows()[-2]
+        await desk.press("escape", "asterisk")
         await desk.press("u")
         assert stored(laid)[0].state.value == "pending"
 

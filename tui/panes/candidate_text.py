@@ -50,7 +50,10 @@ def group(g: Group, glyphs: Glyphs) -> list[Line]:
                 (f" decide on exactly these {g.open:,}, one decision each;", "muted"),
             ]
         ),
-        Line([("        the bar names the count and what the filter hides first.", "muted")]),
+        Line(
+            [("        the bar names the count and what the filter hides first.", "muted")],
+            indent=8,
+        ),
         Line([(" enter ", "accent"), (f" {fold} the group", "muted")]),
         Line(
             [

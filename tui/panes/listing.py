@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from textual.app import ComposeResult
+    from textual.events import DescendantBlur
 
 
 class ListingPane(Pane):
@@ -65,9 +66,10 @@ class ListingPane(Pane):
         """Let keys move in the list."""
         self.list.focus()
 
-    def on_descendant_blur(self) -> None:
-        """Keys go elsewhere now: nothing stays armed."""
-        self.disarm()
+    def on_descendant_blur(self, event: DescendantBlur) -> None:
+        """Keys go elsewhere now: nothing stays armed. An input had none to arm with."""
+        if event.widget in (self.list, self.detail):
+            self.disarm()
 
     # moving
 

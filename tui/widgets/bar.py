@@ -9,7 +9,6 @@ from textual.widget import Widget
 
 from tui.widgets.lines import COMPONENTS, Cells, Roles, fit, justified, safe, strip_of, width_of
 
-
 _PLACE = 12
 """Cells below which a workspace's name says nothing."""
 
