@@ -284,9 +284,13 @@ class Candidates:
 
     def last_decisions(self, limit: int) -> list[CandidateVersion]:
         """The versions decided last, newest decision first."""
-        query = self._versions().where(_D.time.is_not(None))
-        query = query.order_by(_D.time.desc(), _D.number.desc(), _D.version.desc()).limit(limit)
-        return [_version(r) for r in self._c.execute(query)]
+        made = sa.select(_D.number, _D.version).where(_D.ws == self._ws)
+        made = made.order_by(_D.time.desc(), _D.number.desc(), _D.version.desc()).limit(limit)
+        order = {(r.number, r.version): n for n, r in enumerate(self._c.execute(made))}
+        query = self._versions().add_columns(_V.number, _V.version)
+        query = query.where(sa.tuple_(_V.number, _V.version).in_(list(order)))
+        found = {order[r.number, r.version]: _version(r) for r in self._c.execute(query)}
+        return [found[n] for n in sorted(found)]
 
     def batch(self, name: str) -> list[CandidateVersion]:
         """The versions decided in one batch."""

@@ -104,5 +104,6 @@ class AskingPane(BulkPane):
 
         self.asking = ""
         self.post_message(Hints())
-        self.focus_list()
+        # At once, not after the next message: what is armed next must not be disarmed by it.
+        self.screen.set_focus(self.list)
         await self.query(AskInput).remove()

@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from textual.app import ComposeResult
-    from textual.events import DescendantBlur
 
 
 class ListingPane(Pane):
@@ -66,9 +65,9 @@ class ListingPane(Pane):
         """Let keys move in the list."""
         self.list.focus()
 
-    def on_descendant_blur(self, event: DescendantBlur) -> None:
-        """Keys go elsewhere now: nothing stays armed. An input had none to arm with."""
-        if event.widget in (self.list, self.detail):
+    def on_descendant_blur(self) -> None:
+        """Keys go elsewhere now: nothing stays armed. An input that closes gives them back."""
+        if self.app.focused not in (None, self.list):
             self.disarm()
 
     # moving
