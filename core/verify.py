@@ -19,7 +19,13 @@ from core.candidates.lanes import lane_of
 from core.evidence import artifacts, commitments
 from core.identity import digest, digest_text
 from core.ports import Desk, Reader
-from schemas.candidates import CandidateRow, CandidateVersion
+from schemas.candidates import (
+    Attention,
+    CandidateRow,
+    CandidateState,
+    CandidateVersion,
+    HazardGate,
+)
 from schemas.errors import MemdeskError, Refused
 from schemas.evidence import LedgerEntry
 from schemas.operations import Receipt
@@ -251,6 +257,9 @@ class _Check:
         codes = tuple(h.code for h in version.hazards)
         if shown != wanted or row.hazards != codes:
             return "is listed with other words"
+        blocked = any(h.gate is HazardGate.BLOCK for h in version.hazards)
+        if (row.attention is Attention.BLOCKED) is not blocked or row.due != _due(version):
+            return "is listed with other signs"
         return "" if _grouped(row, version) else "is listed in another place"
 
     # rows that no entry answers for were added behind the chain's back
@@ -290,10 +299,16 @@ class _Check:
             self.altered(file, f"{count} events were added")
 
 
+def _due(version: CandidateVersion) -> int | None:
+    """When a deferral ends; None for every other state."""
+    deferred = version.state is CandidateState.DEFERRED
+    return version.decision.until if deferred and version.decision else None
+
+
 def _grouped(row: CandidateRow, version: CandidateVersion) -> bool:
     """True when a row's place in the queue follows from how the version was found."""
     lanes = {lane_of(version.method, version.author, conflict=c) for c in (False, True)}
-    own = row.place - (row.lane << 40) == row.number
+    own = row.place == (row.lane << 40) + row.number
     return row.method == version.method and own and row.lane in lanes
 
 

@@ -258,6 +258,12 @@ REASONS: dict[str, Reason] = _table(
         "Your last decision has been promoted; its line is in memory.",
         "Revoke or supersede what was promoted instead of undoing the decision.",
     ),
+    (
+        "defer.date",
+        Exit.USAGE,
+        "A deferral ends at a day or moment that is still to come.",
+        "Name one: 2026-12-05, monday, tomorrow, 3d, 2 weeks, 5 dec, 2026-12-05T09:00Z.",
+    ),
     # hazards
     (
         "hazard.secret",
@@ -306,6 +312,12 @@ REASONS: dict[str, Reason] = _table(
         Exit.REFUSED,
         "The same claim stands already.",
         "Reject it, or accept it to add its source.",
+    ),
+    (
+        "duplicate.near",
+        Exit.REFUSED,
+        "Another statement says nearly the same: the same numbers and names in nearly the same words.",
+        "Keep the better one and reject the other, or accept both if they differ in substance.",
     ),
     # promotion and operations
     (

@@ -88,6 +88,10 @@ class StoredLeaf:
     """False once salt and payload were erased; the commitment then stands alone."""
 
 
+Place = int | tuple[str, int]
+"""Where a row stands in an order: what lists are paged by."""
+
+
 @dataclass(frozen=True, slots=True)
 class CandidateFilter:
     """What a candidate list shows: states, words, kind; `keep` rows stay whatever their state."""
@@ -96,7 +100,9 @@ class CandidateFilter:
     text: str | None = None
     kind: str | None = None
     keep: tuple[int, ...] = ()
-    lane: int | None = None
+    group: int | str | None = None
+    """Only this group of the order: a lane, a session, a kind, an author."""
+    order: str = "group"
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,6 +126,8 @@ class Claim:
     layer: str
     ref: str
     statement: str
+    state: str = ""
+    """State of the candidate that makes it; empty for a belief. Filled in by reads."""
 
 
 @dataclass(frozen=True, slots=True)

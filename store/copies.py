@@ -40,7 +40,7 @@ COPIES: dict[tuple[str, str], Role] = {
         "artifact_revision": {Role.COMMITMENT: "id", Role.PLACE: "path"},
         "artifact_bytes": {Role.CONTENT: "digest data"},
         "candidate": {
-            Role.PLACE: "state kind scope author session method hazards",
+            Role.PLACE: "state kind scope author session method hazards attention",
             Role.CONTENT: "key statement",
             Role.COMMITMENT: "id claim",
         },
@@ -51,6 +51,8 @@ COPIES: dict[tuple[str, str], Role] = {
             Role.CONTENT: "key statement",
             Role.COMMITMENT: "claim",
         },
+        "claim_band": {Role.COMMITMENT: "claim"},
+        "likeness": {Role.PLACE: "kind", Role.COMMITMENT: "claim other"},
         "operation": {
             Role.PLACE: "id action consumer subject state checkout error",
             Role.CONTENT: "envelope",

@@ -211,9 +211,11 @@ class CandidateRowTable(SQLModel, table=True):
     session: str = _text()
     method: str = _text()
     hazards: str = _text()
+    attention: str = _text()
     place: int = _int()
     created: int = _int()
     changed: int = _int()
+    due: int | None = _int(nullable=True)
 
 
 class CandidateVersionRow(SQLModel, table=True):
@@ -253,6 +255,25 @@ class ClaimRow(SQLModel, table=True):
     scope: str = _text()
     layer: str = _text()
     statement: str = _text()
+
+
+class ClaimBandRow(SQLModel, table=True):
+    """Where a claim stands in the index of near duplicates; keyed, so it tells nothing by itself."""
+
+    __tablename__ = "claim_band"
+    ws: int = _int(primary_key=True)
+    band: int = _int(primary_key=True)
+    claim: bytes = _bytes(primary_key=True)
+
+
+class LikenessRow(SQLModel, table=True):
+    """Two claims that are near duplicates, or speak under one key without contradicting."""
+
+    __tablename__ = "likeness"
+    ws: int = _int(primary_key=True)
+    claim: bytes = _bytes(primary_key=True)
+    other: bytes = _bytes(primary_key=True)
+    kind: str = _text()
 
 
 class OperationRowTable(SQLModel, table=True):
@@ -357,6 +378,8 @@ CANDIDATE = table(CandidateRowTable)
 CANDIDATE_VERSION = table(CandidateVersionRow)
 DECISION = table(DecisionRow)
 CLAIM = table(ClaimRow)
+CLAIM_BAND = table(ClaimBandRow)
+LIKENESS = table(LikenessRow)
 OPERATION = table(OperationRowTable)
 OUTBOX = table(OutboxRow)
 DIVERGENCE = table(DivergenceRow)

@@ -11,7 +11,8 @@ import sqlalchemy as sa
 
 from schemas.errors import Unusable
 from store.artifacts import Artifacts, FileBlobs, RowBlobs
-from store.candidates import Candidates, Claims
+from store.candidates import Candidates
+from store.claims import Claims
 from store.engine import Database
 from store.evidence import Evidence
 from store.keys import hold

@@ -64,6 +64,41 @@ ACTIONS: tuple[Action, ...] = (
     ),
     Action("candidates.reject", "candidates", "r", "reject", "Reject this exact version."),
     Action("candidates.defer", "candidates", "d", "defer", "Put it off."),
+    Action(
+        "candidates.defer-until",
+        "candidates",
+        "s",
+        "defer until",
+        "Put it off until a day: monday, 3d, 2026-12-05.",
+    ),
+    Action(
+        "candidates.reason",
+        "candidates",
+        "R",
+        "with a reason",
+        "Say a reason; the next decision carries it.",
+    ),
+    Action(
+        "candidates.again",
+        "candidates",
+        "full_stop",
+        "again",
+        "The last decision again, with its reason and day.",
+    ),
+    Action(
+        "candidates.clear",
+        "candidates",
+        "escape",
+        "clear",
+        "Back to the list; clear the filter, then the reason said.",
+    ),
+    Action(
+        "candidates.order",
+        "candidates",
+        "S",
+        "sort and group",
+        "Group by need, session, kind or author.",
+    ),
     Action("candidates.edit", "candidates", "e", "edit", "Edit as a new version in $EDITOR."),
     Action(
         "candidates.mark", "candidates", "space", "mark", "Mark the row, or take its mark away."
@@ -180,6 +215,7 @@ SHOWN = {
     "left_parenthesis": "(",
     "left_curly_bracket": "{",
     "right_curly_bracket": "}",
+    "full_stop": ".",
 }
 
 

@@ -69,6 +69,7 @@ class Glyphs:
     dot: str = "·"
     gap: str = "⋮"
     end: str = "↵"
+    here: str = "◂"
 
     def state(self, name: str) -> str:
         """The sign of a candidate or operation state."""
@@ -113,6 +114,7 @@ ASCII = Glyphs(
     dot="-",
     gap=":",
     end="$",
+    here="<",
 )
 
 STATE_ROLE = {

@@ -35,11 +35,13 @@ TABLES: dict[str, tuple[str, str]] = {
     "candidate": (
         "ws:i number:i",
         "id:t version:i state:t kind:t key:t scope:t statement:t claim:b author:t session:t "
-        "method:t hazards:t place:i created:i changed:i",
+        "method:t hazards:t attention:t place:i created:i changed:i due:i?",
     ),
     "candidate_version": ("ws:i number:i version:i", "state:t document:b digest:t created:i"),
     "decision": ("ws:i number:i version:i turn:i", "time:i batch:t? document:b"),
     "claim": ("ws:i ref:t", "claim:b key:t scope:t layer:t statement:t"),
+    "claim_band": ("ws:i band:i claim:b", ""),
+    "likeness": ("ws:i claim:b other:b", "kind:t"),
     "operation": (
         "ws:i id:t",
         "action:t consumer:t subject:t state:t envelope:b checkout:t actor:b as_of:i created:i "
@@ -66,6 +68,7 @@ INDEXES: tuple[tuple[str, str, str, bool], ...] = (
     ("candidate", "candidate_place", "ws place", True),
     ("candidate", "candidate_key", "ws key scope", False),
     ("candidate", "candidate_changed", "ws changed", False),
+    ("candidate", "candidate_due", "ws due", False),
     ("claim", "claim_claim", "ws claim", False),
     ("claim", "claim_key", "ws key scope", False),
     ("operation", "operation_state", "ws state created", False),
