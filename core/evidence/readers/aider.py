@@ -56,7 +56,8 @@ class _History:
             blank = self.block and line.start > self.end
             full = self.size > _BLOCK_BYTES
             new = kind != self.kind or kind == _HEAD or full or (blank and kind == _ENTERED)
-            if self.block and (new or line.start == begun or line.cut):
+            grown = self.block and self.block[0].start < begun <= line.start
+            if self.block and (new or grown or line.cut):
                 record = self._record()
                 if record.start >= begun:
                     yield record
@@ -80,10 +81,10 @@ class _History:
             elif found[1].startswith(self.fence) and not found[2].strip():
                 self.fence = None
             return _ANSWER
-        after = not self.block or line.start > self.end or self.kind in (_ENTERED, _HEAD)
+        after = self.end == 0 or line.start > self.end or self.kind in (_ENTERED, _HEAD)
         if self.fence is None and data.startswith(b"#### ") and after:
             return _ENTERED
-        if self.fence is None and data.startswith(b"> ") and (after or self.kind == _TOOL):
+        if self.fence is None and data.startswith(b"> "):
             return _TOOL
         return _ANSWER
 

@@ -68,8 +68,9 @@ class Document:
 
     def read(self) -> Iterator[Record | Waiting]:
         """Yield every piece in file order; a document that is not whole waits from its cut on."""
-        if self.ahead:
-            self._look_ahead()
+        if self.ahead and not self._look_ahead():
+            yield Waiting(self.source.offset, self.source.end - self.source.offset)
+            return
         for piece in pieces(self.source, self.arrays.__contains__):
             if isinstance(piece, Waiting):
                 yield piece
@@ -78,17 +79,18 @@ class Document:
             if piece.start >= self.source.offset:
                 yield record
 
-    def _look_ahead(self) -> None:
-        """Read to the first place all members that items need have been met."""
+    def _look_ahead(self) -> bool:
+        """Read to where all members that items need have been met; False when the file is cut."""
         found: dict[str, Any] = {}
         for piece in pieces(self.source, self.arrays.__contains__):
             if isinstance(piece, Waiting):
-                break
+                return False
             if piece.key is None and not piece.broken:
                 found.update(piece.value)
             if self.ahead <= found.keys():
                 break
         self.members(found, [])
+        return True
 
     def _record(self, piece: Piece) -> Record:
         if piece.broken:

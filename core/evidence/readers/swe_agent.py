@@ -63,8 +63,8 @@ class _Run(Document):
         if role == "assistant":
             self.answered = True
             return [_copy()] if copy else _answer(item, words)
-        observed = item.get("message_type") == "observation" or role == "tool"
-        if observed or (role == "user" and self.answered):
+        # The task, too, is called an observation: only after an answer there is something to observe.
+        if role == "tool" or (role == "user" and self.answered):
             if copy:
                 return [_copy()]
             ids = items(item.get("tool_call_ids")) or [item.get("tool_call_id")]
