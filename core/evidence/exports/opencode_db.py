@@ -8,7 +8,7 @@ from typing import Any
 
 import orjson
 
-from core.evidence.exports.database import plain, rows
+from core.evidence.exports.database import rows
 from core.evidence.readers.opencode import message_data, role_of
 
 TABLES = frozenset({"message", "part"})
@@ -33,12 +33,12 @@ def streams(
     for index in _INDEXES:
         database.execute(index)
     database.execute("PRAGMA query_only = ON")
-    ids = database.execute("SELECT DISTINCT session_id FROM message ORDER BY session_id").fetchall()
-    for (id_,) in ids:
+    sql = "SELECT DISTINCT session_id AS id FROM message ORDER BY session_id"
+    for id_ in [row["id"] for row in rows(database, sql)]:
         session = None
         if "session" in there:
             session = next(rows(database, "SELECT * FROM session WHERE id = ?", id_), None)
-        yield str(plain(id_)), _lines(database, id_, session or {}, limit)
+        yield str(id_), _lines(database, id_, session or {}, limit)
 
 
 def _lines(

@@ -140,7 +140,7 @@ def _detect_chat(sample: Sample) -> bool:
     if not isinstance(document.get("messages"), list) or "sessionId" not in document:
         return False
     return "projectHash" in document or any(
-        table(m).get("type") == "gemini" for m in document["messages"]
+        table(m).get("type") in _KINDS and "content" in m for m in document["messages"]
     )
 
 
