@@ -13,7 +13,7 @@ from pathlib import Path
 
 from benchmarks import report
 
-NAMES = ("importing", "screen", "confirming", "decisions")
+NAMES = ("importing", "readers", "screen", "confirming", "decisions")
 
 
 def main() -> int:

@@ -16,10 +16,12 @@ from store.tables import EVENT, EVENT_BODY, LABEL, SESSION_FILE, SOURCE_FILE
 _LIST_TEXT = 4_096
 _F, _E, _B = SOURCE_FILE.c, EVENT.c, EVENT_BODY.c
 _TWINS = {
-    "sqlite": "SELECT e.file, e.ordinal, e.twin, e.id FROM json_each(?) AS wanted "
-    "CROSS JOIN event AS e ON e.ws = ? AND e.twin = wanted.value",
-    "postgresql": "SELECT e.file, e.ordinal, e.twin, e.id FROM unnest(%s::bigint[]) AS wanted(value) "
-    "JOIN event AS e ON e.ws = %s AND e.twin = wanted.value",
+    "sqlite": "SELECT wanted.value, (SELECT e.id FROM event AS e INDEXED BY event_twin "
+    "WHERE e.ws = ?2 AND e.twin = wanted.value ORDER BY e.file, e.ordinal LIMIT 1) "
+    "FROM json_each(?1) AS wanted",
+    "postgresql": "SELECT wanted.value, first.id FROM unnest(%s::bigint[]) AS wanted(value) "
+    "JOIN LATERAL (SELECT e.id FROM event AS e WHERE e.ws = %s AND e.twin = wanted.value "
+    "ORDER BY e.file, e.ordinal LIMIT 1) AS first ON true",
 }
 """Look-ups by key, whatever the planner thinks: left to itself SQLite walks all events of a
 workspace, and hundreds of parameters cost more than the look-ups they name."""
@@ -57,10 +59,10 @@ class Events:
     def twins(self, keys: Sequence[int]) -> dict[int, str]:
         """For twin keys already stored: the id of the first event that has each."""
         sqlite = self._c.dialect.name == "sqlite"
-        wanted = orjson.dumps(list(keys)).decode() if sqlite else list(keys)
+        once = list(dict.fromkeys(keys))
+        wanted = orjson.dumps(once).decode() if sqlite else once
         found = self._c.exec_driver_sql(_TWINS[self._c.dialect.name], (wanted, self._ws))
-        rows = sorted(tuple(r) for r in found)
-        return {twin: "ev_" + bytes(id_).hex() for _file, _at, twin, id_ in reversed(rows)}
+        return {twin: "ev_" + bytes(id_).hex() for twin, id_ in found if id_ is not None}
 
     def _query(self, *, whole: bool) -> sa.Select[tuple[object, ...]]:
         text = _B.text if whole else sa.func.substr(_B.text, 1, _LIST_TEXT).label("text")
