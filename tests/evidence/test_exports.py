@@ -85,6 +85,22 @@ def test_a_database_in_use_is_read_and_not_touched(sqlite_desk: Desk, tmp_path: 
     writer.close()
 
 
+def test_a_database_without_a_log_is_read_as_well(sqlite_desk: Desk, tmp_path: Path) -> None:
+    """The older journal mode, closed and with a transaction of its writer still open."""
+    path = tmp_path / "oc" / "opencode.db"
+    path.parent.mkdir()
+    writer = sqlite3.connect(path, isolation_level=None)
+    writer.executescript((OPENCODE / "database.sql").read_text())
+    writer.execute("BEGIN IMMEDIATE")
+    writer.execute("UPDATE part SET data = '{}'")
+    before = state(path.parent)
+    assert "opencode.db-journal" in before
+    import_paths(sqlite_desk, [path])
+    assert state(path.parent) == before
+    assert len(brief(events(sqlite_desk))) == 5
+    writer.close()
+
+
 def test_a_session_that_grew_adds_only_what_is_new(sqlite_desk: Desk, tmp_path: Path) -> None:
     """More rows are read on from the end; a row that changed is a new revision, linked."""
     writer = opencode(tmp_path / "oc")

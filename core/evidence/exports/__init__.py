@@ -7,6 +7,7 @@ only holds what does not change behind its end, so a source that grew is read on
 
 from __future__ import annotations
 
+import sqlite3
 import tempfile
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -40,7 +41,7 @@ def streams(desk: Desk, path: Path, file: BinaryIO) -> Iterator[tuple[str, Binar
 
 
 def _database(desk: Desk, path: Path, file: BinaryIO, limit: int) -> Iterator[tuple[str, BinaryIO]]:
-    with opened(path, file, desk.workspace.folder) as database:
+    with opened(path, file, desk.workspace.folder, _indexed) as database:
         there = tables(database)
         for kind in _DATABASES:
             if there >= kind.TABLES:
@@ -48,6 +49,14 @@ def _database(desk: Desk, path: Path, file: BinaryIO, limit: int) -> Iterator[tu
                     yield _stream(label, lines)
                 return
     raise Refused("evidence.unknown-format", "The database has the tables of no known agent.")
+
+
+def _indexed(database: sqlite3.Connection) -> None:
+    there = tables(database)
+    for kind in _DATABASES:
+        if there >= kind.TABLES:
+            for index in kind.INDEXES:
+                database.execute(index)
 
 
 def _stream(label: str, lines: Iterable[bytes]) -> tuple[str, BinaryIO]:

@@ -14,6 +14,7 @@ import orjson
 from core.evidence.exports.database import rows
 
 TABLES = frozenset({"sessions", "session_events", "intelligence_candidates"})
+INDEXES: tuple[str, ...] = ()
 _STREAMS = (
     "session_events",
     "intelligence_candidates",

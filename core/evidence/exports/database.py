@@ -11,7 +11,7 @@ import os
 import shutil
 import sqlite3
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -25,10 +25,13 @@ _CELL_BYTES = 1 << 28
 
 
 @contextlib.contextmanager
-def opened(path: Path, file: BinaryIO, scratch: Path) -> Iterator[sqlite3.Connection]:
+def opened(
+    path: Path, file: BinaryIO, scratch: Path, prepare: Callable[[sqlite3.Connection], None]
+) -> Iterator[sqlite3.Connection]:
     """A snapshot of a database in one read transaction; text comes as bytes.
 
-    Raises Refused `evidence.database` for one that is damaged or never stands still.
+    `prepare` may add to the copy what reading it needs (an index). Raises Refused
+    `evidence.database` for one that is damaged or never stands still.
     """
     with contextlib.ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory(dir=scratch)))
@@ -41,6 +44,8 @@ def opened(path: Path, file: BinaryIO, scratch: Path) -> Iterator[sqlite3.Connec
             for pragma in ("trusted_schema = OFF", "cell_size_check = ON", "mmap_size = 0"):
                 database.execute(f"PRAGMA {pragma}")
             database.execute("PRAGMA locking_mode = EXCLUSIVE")
+            database.execute("PRAGMA synchronous = OFF")
+            prepare(database)
             database.execute("BEGIN")
             database.execute("SELECT count(*) FROM sqlite_master").fetchone()
             database.execute("PRAGMA query_only = ON")

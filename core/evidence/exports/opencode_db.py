@@ -18,21 +18,17 @@ _COLUMNS = "id, session_id, time_created, CASE WHEN length(data) <= ?2 THEN data
 _MESSAGES = f"SELECT {_COLUMNS} FROM message WHERE session_id = ?1 ORDER BY time_created, id"
 _PARTS = f"SELECT message_id, {_COLUMNS} FROM part WHERE message_id = ?1 ORDER BY time_created, id"
 
-_INDEXES = (
+INDEXES = (
     "CREATE INDEX IF NOT EXISTS memdesk_message ON message (session_id, time_created, id)",
     "CREATE INDEX IF NOT EXISTS memdesk_part ON part (message_id, time_created, id)",
 )
+"""Made in the copy, so that no message searches all parts where OpenCode has no index."""
 
 
 def streams(
     database: sqlite3.Connection, there: frozenset[str], limit: int
 ) -> Iterator[tuple[str, Iterator[bytes]]]:
     """Sessions with the lines of their rows; data longer than `limit` bytes is left out."""
-    # In our copy, so that no message searches all parts where OpenCode has no index.
-    database.execute("PRAGMA query_only = OFF")
-    for index in _INDEXES:
-        database.execute(index)
-    database.execute("PRAGMA query_only = ON")
     sql = "SELECT DISTINCT session_id AS id FROM message ORDER BY session_id"
     for id_ in [row["id"] for row in rows(database, sql)]:
         session = None

@@ -20,6 +20,8 @@ _ASKING = re.compile(r"/(?:ask|code|architect|chat-mode)\s+(?=\S)")
 """Commands whose argument is a message to the model."""
 _ECHO = ("# Fix any errors below", "## Running:", "I ran this command:")
 """What the client enters for the person: lint and test output they accepted."""
+_MARKS = (b"#", b">", b"`", b"~")
+"""What a line that is no answer's begins with."""
 _HEAD, _ENTERED, _TOOL, _ANSWER = range(4)
 _BLOCK_BYTES = 1 << 18
 
@@ -71,6 +73,8 @@ class _History:
 
     def _kind(self, line: Line) -> int:
         data = line.data.removeprefix(BOM) if line.start == 0 else line.data
+        if data[:1] not in _MARKS:
+            return _ANSWER
         if _START.match(data):
             # A session never begins inside an answer: whatever fence was open is over.
             self.fence = None
