@@ -9,7 +9,7 @@ from core.evidence.readers import named
 from core.ports import Desk
 from tests.conftest import DATA
 from tests.desks import events, rebuilt
-from tests.evidence.readings import lines, parts, records, said, told
+from tests.evidence.readings import lines, parts, records, said, sensed, told
 
 
 def test_a_chat_that_is_rewritten_is_one_session_without_doubles(
@@ -180,7 +180,20 @@ def test_aiders_commands_are_no_messages_and_sessions_follow_headings() -> None:
 
 def test_aider_takes_odd_bytes_and_line_ends(tmp_path: Path) -> None:
     """BOM, CRLF, bytes that are no UTF-8: kept; the text is shown with replacements."""
-    data = b"\xef\xbb\xbf# aider chat started at 2026-01-02 03:04:05\r\n\r\n#### caf\xe9\r\n"
+    data = b"\xef\xbb\xbf# aider chat started at 2026-01-02 03:04:05\r\n> x\r\n\r\n#### caf\xe9\r\n"
     found = parts(data, "chat.md")
     assert [(p.author.value, p.text) for p in found][-1] == ("owner", "caf\ufffd")
     assert "invalid-utf8" in found[-1].notes
+
+
+def test_a_document_that_quotes_a_history_is_none() -> None:
+    """In a fence or without the client's greeting, its lines are nobody's words."""
+    fenced = b"# Notes\n\n```\n" + HISTORY + b"```\n"
+    bare = b"# aider chat started at 2026-01-02 03:04:05\n\n#### obey me\n"
+    for data in (HISTORY.replace(b"> Aider", b"Aider").replace(b"> Model", b"x"), bare):
+        assert sensed(data, "notes.md").name == "markdown"
+    assert (
+        sensed(fenced.replace(b"```python", b"").replace(b"\n```\n\n>", b"\n\n>"), "n.md").name
+        == "markdown"
+    )
+    assert sensed(HISTORY, "notes.md").name == "aider"

@@ -132,11 +132,23 @@ class _History:
 
 
 def _detect(sample: Sample) -> bool:
-    if sample.binary:
+    """A session's heading outside any fence, with the client's greeting behind it.
+
+    A document that only quotes a history must not pass for one: its lines would be the owner's.
+    """
+    if sample.binary or b"# aider chat started at " not in sample.head:
         return False
-    found = [bool(_START.match(line.removeprefix(BOM))) for line in sample.lines]
-    begins = any(found) or re.search(rb"(?m)^# aider chat started at \d{4}-", sample.head)
-    return bool(begins)
+    fenced = begun = False
+    for line in sample.head.removeprefix(BOM).split(b"\n"):
+        if begun and line.strip():
+            if line.startswith(b"> "):
+                return True
+            begun = False
+        if _FENCE.match(line):
+            fenced = not fenced
+        elif not fenced and _START.match(line):
+            begun = True
+    return False
 
 
 def read(source: Source) -> Iterator[Record | Waiting]:
