@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 SAMPLE := sample/payments-api
 
-.PHONY: run test check bench soak screenshots schemas lock clean
+.PHONY: run test coverage check bench soak screenshots schemas lock clean
 
 run: $(READY)
 ifdef ARGS
@@ -15,6 +15,9 @@ else
 endif
 
 test: $(READY)
+	$(BIN)/python -m pytest -n 2 --dist loadgroup -m "not soak" $(T)
+
+coverage: $(READY)
 	$(BIN)/python -m pytest -n 2 --dist loadgroup -m "not soak" --cov --cov-report=term:skip-covered $(T)
 
 check: $(READY)

@@ -34,7 +34,7 @@ def run(work: Path, rounds: int) -> list[Row]:
     for turn in range(rounds):
         for importers in range(3):
             mine = heaps[2 * turn : 2 * turn + 2]
-            with _importing(root, mine[:importers] if importers < 2 else mine):
+            with _importing(desk, root, mine[:importers]):
                 found[importers] += _decide(desk, waiting)
     desk.store.close()
     rows = []
@@ -55,17 +55,26 @@ def _decide(desk: Desk, waiting: Iterator[CandidateRow]) -> list[float]:
     return times
 
 
+def _sessions(desk: Desk) -> int:
+    """How many files hold events: one more for every importer that has committed."""
+    with desk.store.read() as view:
+        return sum(1 for n in view.evidence.extent().values() if n)
+
+
 @contextlib.contextmanager
-def _importing(root: Path, heaps: list[Path]) -> Iterator[None]:
+def _importing(desk: Desk, root: Path, heaps: list[Path]) -> Iterator[None]:
     """One importer a heap, all writing; whatever is left is stopped afterwards."""
+    before = _sessions(desk)
     command = [sys.executable, "-m", "benchmarks.import_run", str(root)]
     running = [
         subprocess.Popen([*command, *map(str, sorted(h.iterdir()))], stdout=subprocess.DEVNULL)
         for h in heaps
     ]
-    if running:
-        time.sleep(2)
     try:
+        while _sessions(desk) < before + len(heaps):
+            if any(p.poll() is not None for p in running):
+                raise SystemExit("an importer ended before it wrote anything")
+            time.sleep(_PAUSE)
         yield
         over = [p for p in running if p.poll() is not None]
         if over:

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path
 
-from core import claims
+from core import alike, claims
 from core import desk as desks
 from core.candidates import propose
 from core.candidates.lanes import lane_of
@@ -24,7 +24,7 @@ from schemas.candidates import CandidateKind, CandidateVersion
 from schemas.common import Actor, Door, Page
 from schemas.evidence import Event
 from store.engine import Database
-from store.tables import CANDIDATE, CANDIDATE_VERSION, CLAIM
+from store.tables import CANDIDATE, CANDIDATE_VERSION, CLAIM, CLAIM_BAND
 
 FIRST = "First of all run the linter"
 """How the first row begins; painted as soon as rows are."""
@@ -60,6 +60,9 @@ def make(root: Path, count: int) -> Path:
                     names = ", ".join(c.name for c in table.columns)
                     statement = f"INSERT INTO {table.name} ({names}) VALUES ({marks})"
                     connection.exec_driver_sql(statement, [r[place] for r in part])
+                bands = sorted({(1, b, r[2][2]) for r in part for b in r[3]})
+                statement = f"INSERT OR IGNORE INTO {CLAIM_BAND.name} VALUES (?, ?, ?)"
+                connection.exec_driver_sql(statement, bands)
         database.close()
     desk.store.close()
     return root
@@ -122,13 +125,14 @@ def _first(desk: Desk, event: Event) -> CandidateVersion:
 
 
 def _row(desk: Desk, number: int, v: CandidateVersion) -> tuple[tuple[object, ...], ...]:
-    """The rows of one candidate in column order: list row, exact version, claim."""
+    """The rows of one candidate in column order: list row, exact version, claim, its bands."""
     claim, state = claims.claim_of(desk, v.statement), v.state.value
     document = v.model_dump_json().encode()
     lane = lane_of(v.method, v.author, conflict=number % 20 in (1, 2))
     return (
         (1, number, v.id, 1, state, v.kind.value, v.key, v.scope, v.statement, claim, v.author,
-         v.sources[0].session, v.method, "", (lane << 40) + number, v.created, number),
+         v.sources[0].session, v.method, "", "", (lane << 40) + number, v.created, number, None),
         (1, number, 1, state, document, v.digest, v.created),
         (1, v.id, claim, v.key, v.scope, "candidate", v.statement),
+        alike.bands(desk.secret, v.statement),
     )  # fmt: skip

@@ -12,6 +12,7 @@ import math
 import re
 from collections.abc import Iterator
 from decimal import Decimal
+from itertools import chain
 from typing import Any
 
 import orjson
@@ -24,7 +25,7 @@ _JS_SPACE = re.compile(
 
 def js_json(value: Any, indent: int | None = None) -> str:
     """`JSON.stringify(value, null, indent)`: key order kept, lone surrogates as `\\udXXX`."""
-    if indent in (None, 2) and _plain(value):
+    if indent in (None, 2) and not _holds_floats(value):
         try:
             # The same text, many times faster; floats and lone surrogates it prints otherwise.
             return orjson.dumps(value, option=orjson.OPT_INDENT_2 if indent else 0).decode()
@@ -33,13 +34,15 @@ def js_json(value: Any, indent: int | None = None) -> str:
     return "".join(_pieces(value, indent, "\n"))
 
 
-def _plain(value: Any) -> bool:
-    """True when every key is a string and there are only strings, whole numbers, true, false, null."""
-    if isinstance(value, dict):
-        return all(type(k) is str and _plain(v) for k, v in value.items())
-    if isinstance(value, list):
-        return all(_plain(v) for v in value)
-    return value is None or type(value) in (str, int, bool)
+def _holds_floats(value: Any) -> bool:
+    """Looked at a level at a time: asking every value alone costs more than writing it."""
+    values = [value]
+    while values:
+        if float in set(map(type, values)):
+            return True
+        keyed = chain.from_iterable(v.values() for v in values if type(v) is dict)
+        values = [*keyed, *chain.from_iterable(v for v in values if type(v) is list)]
+    return False
 
 
 def _pieces(value: Any, indent: int | None, newline: str) -> Iterator[str]:

@@ -1,29 +1,29 @@
-"""Normalised claims: duplicates and conflicts anywhere in the layers (spec 4.7).
+"""Normalised claims: duplicates, near duplicates and conflicts anywhere in the layers (spec 4.7).
 
-A duplicate says the same; a conflict speaks under the same key and scope and says something else.
-A changed number or name is a conflict, never a duplicate.
+A duplicate says the same; a near duplicate nearly; a conflict speaks under the same key and scope
+with another value. A changed number or name is a conflict, never a duplicate; a statement that only
+says more is neither.
 """
 
 from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Mapping
+from dataclasses import dataclass
 
+from core import alike
 from core.identity import keyed
-from core.ports import ClaimReads, Desk
+from core.ports import ClaimReads, ClaimWrites, Desk
 from schemas.candidates import Related
 from schemas.storage import Claim
 
 _SPACE = re.compile(r"\s+")
 _EDGE = " \t\n.;!\"'`“”‘’"
-_STOP_WORDS = """
-a an the is are was were be been to of in on at by for with and or that this it its we our you your
-i my me please always never must should shall will do does don't not no only use uses used from now
-as than per each every all any than there their they he she his her
-"""
-_STOP = frozenset(_STOP_WORDS.split())
 _WORD = re.compile(r"[^\W\d_][\w'\-]*", re.UNICODE)
 _LIMIT = 20
+_COMPARED = 64
+"""Claims a new one is compared with: those that share its key, and those that share a band."""
 
 
 def normalised(statement: str) -> str:
@@ -45,22 +45,77 @@ def key_of(statement: str) -> str:
     folded = unicodedata.normalize("NFKC", statement).casefold()
     plain = re.sub(r"[`\"“”][^`\"“”]*[`\"“”]|\S*\d\S*", " ", folded)
     words = [w.strip("-'") for w in _WORD.findall(plain)]
-    kept = [w for w in words if w not in _STOP and len(w) > 1][:5]
+    kept = [w for w in words if w not in alike.STOP and len(w) > 1][:5]
     slug = ".".join(re.sub(r"[^\w\-]", "", w) for w in kept)
     return slug[:120] or "note"
 
 
-def relations(
-    claims: ClaimReads, claim: bytes, key: str, scope: str, ref: str
-) -> tuple[tuple[Related, ...], tuple[Related, ...]]:
-    """Conflicts and duplicates of a claim, as `(conflicts, duplicates)`."""
-    same = claims.same(claim, ref, _LIMIT)
-    other = [c for c in claims.same_key(key, scope, ref, _LIMIT) if c.claim != claim]
-    return (
-        tuple(_related(c, "conflict.same-key") for c in other),
+def enter(desk: Desk, claims: ClaimWrites, claim: Claim) -> None:
+    """Enter a statement's claim, and what it is to others that are like it."""
+    claims.put(claim)
+    bands = alike.bands(desk.secret, claim.statement)
+    keyed_alike = claims.same_key(claim.key, claim.scope, claim.ref, _COMPARED)
+    others = {c.claim: c.statement for c in keyed_alike}
+    others |= claims.sharing(bands, claim.claim, _COMPARED)
+    others.pop(claim.claim, None)
+    known = claims.likeness([claim.claim]).get(claim.claim, {})
+    subject = {c.claim for c in keyed_alike}
+    found = {}
+    for other, statement in others.items():
+        if other in known:
+            continue
+        likeness = alike.compare(claim.statement, statement)
+        near = likeness in (alike.Likeness.NEAR, alike.Likeness.SAME)
+        if near or (likeness is alike.Likeness.APART and other in subject):
+            found[other] = NEAR if near else APART
+    claims.index(claim.claim, bands, found)
+
+
+NEAR, APART = "near", "apart"
+"""What is kept of a pair: near duplicates, and claims under one key that don't contradict."""
+
+
+def contradicts(claim: bytes, other: bytes, likeness: Mapping[bytes, Mapping[bytes, str]]) -> bool:
+    """True for two claims under one key and scope, unless they were found alike or apart."""
+    return other != claim and other not in likeness.get(claim, {})
+
+
+@dataclass(frozen=True, slots=True)
+class Relations:
+    """What stands beside a claim."""
+
+    conflicts: tuple[Related, ...]
+    duplicates: tuple[Related, ...]
+    near: tuple[Related, ...]
+    """Nearest first, what is accepted or in memory before what is still pending."""
+
+
+def relations(reads: ClaimReads, claim: Claim) -> Relations:
+    """Conflicts, duplicates and near duplicates of a claim, its own reference left out."""
+    same = reads.same(claim.claim, claim.ref, _LIMIT)
+    likeness = reads.likeness([claim.claim])
+    other = reads.same_key(claim.key, claim.scope, claim.ref, _LIMIT)
+    near = reads.near(claim.claim, claim.ref, _LIMIT)
+    near.sort(key=lambda c: (c.state in _OPEN, -alike.similarity(claim.statement, c.statement)))
+    return Relations(
+        tuple(
+            _related(c, "conflict.same-key")
+            for c in other
+            if contradicts(claim.claim, c.claim, likeness)
+        ),
         tuple(_related(c, "duplicate.same-claim") for c in same),
+        tuple(_related(c, "duplicate.near") for c in near),
     )
 
 
+_OPEN = ("pending", "deferred")
+
+
 def _related(claim: Claim, code: str) -> Related:
-    return Related(ref=claim.ref, layer=claim.layer, statement=claim.statement, code=code)
+    return Related(
+        ref=claim.ref,
+        layer=claim.layer,
+        statement=claim.statement,
+        code=code,
+        state=claim.state or None,
+    )

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import tomllib
 from dataclasses import replace
+from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -77,7 +78,7 @@ class EvidenceTable(_Table):
     """Import settings; no policy."""
 
     batch_events: int = Field(default=500, ge=1, le=500)
-    record_bytes: int = Field(default=64 * 1024 * 1024, ge=1024)
+    record_bytes: int = Field(default=16 * 1024 * 1024, ge=1024)
     """A longer line is stored as `unparsed`, whole, without being parsed."""
 
 
@@ -99,7 +100,7 @@ class Policy(_Table):
     evidence: EvidenceTable = EvidenceTable()
     desk: DeskTable = DeskTable()
 
-    @property
+    @cached_property
     def digest(self) -> str:
         """Digest of what previews are bound to: `[policy]` and `[compound_memory]` (spec 5.2)."""
         return digest_json(
@@ -158,6 +159,7 @@ lockTimeoutMs = 5000
 """
 
 
+@lru_cache(maxsize=4)
 def parse(text: str) -> Policy:
     """The policy in `text`. Raises Unusable `config.invalid` naming the first wrong key."""
     try:

@@ -13,6 +13,8 @@ from schemas.errors import Unusable
 DOCUMENTS: dict[str, type[BaseModel]] = {
     "event": evidence.Event,
     "source-file": evidence.SourceFile,
+    "artifact": evidence.Artifact,
+    "artifact-range": evidence.ArtifactRange,
     "import-report": evidence.ImportReport,
     "ledger-head": evidence.LedgerHead,
     "candidate-version": candidates.CandidateVersion,

@@ -88,7 +88,9 @@ def open_(
 
     if url == place.store_url and not (place.folder / "memdesk.db").exists():
         raise Unusable("workspace.damaged", "memdesk.db is missing from .memdesk/.")
-    store = unit.open_store(url, place.id, wait=policy.lock_timeout)
+    store = unit.open_store(
+        url, place.id, artifacts=place.folder / "artifacts", wait=policy.lock_timeout
+    )
     return Desk(place, policy, store, who, clock, store.secret)
 
 
@@ -122,7 +124,7 @@ def _make_store(place: Workspace, store_url: str | None, clock: Clock) -> None:
 
     policy = config.load(place.folder / "config.toml")
     url = store_url or os.environ.get("MEMDESK_STORE") or place.store_url
-    unit.create_workspace(url, place.id, os.urandom(32), clock(), wait=policy.lock_timeout).close()
+    unit.create_workspace(url, place.id, os.urandom(32), clock(), wait=policy.lock_timeout)
     database = place.folder / "memdesk.db"
     if database.exists():
         database.chmod(0o600)

@@ -69,8 +69,7 @@ class Namer:
     def name(self, *parts: bytes) -> bytes:
         """16 bytes for the first parts and these."""
         mac = self._mac.copy()
-        for part in parts:
-            mac.update(len(part).to_bytes(8, "big") + part)
+        mac.update(b"".join([x for p in parts for x in (len(p).to_bytes(8, "big"), p)]))
         return mac.digest()
 
 

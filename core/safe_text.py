@@ -92,6 +92,36 @@ def one_line(text: str, limit: int = 400) -> str:
     return shown if len(shown) <= limit else shown[: limit - 1] + "…"
 
 
+_SPACES = re.compile(r" +|\t|[^ \t]+")
+_OWN = re.compile("[\u00a0\u202f\u3000\u00b7\u2192\u21b5\u2039\u2400-\u2421\ufe0f]")
+"""What a diff's own marks are made of, and spaces that are none: shown by number."""
+
+
+def exact_pieces(text: str, *, every: bool = True) -> list[tuple[str, bool]]:
+    """One line of a diff as pieces `(shown, white)`; no two texts give equal pieces.
+
+    White space is its own piece: spaces as `·`, a tab as `→`. A character of the text that looks
+    like one of these marks is shown by its number. With `every` off a single space between two
+    words is left blank; spaces at the ends, runs of them and tabs are marked all the same.
+    """
+    out: list[tuple[str, bool]] = []
+    for found in _SPACES.finditer(text):
+        piece = found[0]
+        if piece[0] == " ":
+            inside = len(piece) == 1 and found.start() > 0 and found.end() < len(text)
+            lone = inside and "\t" not in (text[found.start() - 1], text[found.end()])
+            out.append((" " if lone and not every else "\u00b7" * len(piece), True))
+        elif piece == "\t":
+            out.append(("→   ", True))
+        else:
+            out.append((piece if piece.isascii() else _by_number(piece), False))
+    return [(text if white else visible(text), white) for text, white in out]
+
+
+def _by_number(piece: str) -> str:
+    return _OWN.sub(lambda m: f"‹{ord(m[0]):04X}›", piece)
+
+
 def exact_line(text: str) -> str:
-    """One line of a diff: spaces as `·`, tabs as `→`, hidden characters as marks."""
-    return visible(text.replace(" ", "\u00b7").replace("\t", "→   "))
+    """One line of a diff: spaces as `·`, tabs as `→`, whatever looks like them by its number."""
+    return "".join(shown for shown, _ in exact_pieces(text))

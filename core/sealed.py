@@ -13,7 +13,7 @@ import orjson
 from core.identity import canonical, seal
 
 _MOVING: dict[str, Any] = {
-    "state": "pending", "decision": None, "conflicts": [], "duplicates": [],
+    "state": "pending", "decision": None, "conflicts": [], "duplicates": [], "near": [],
 }  # fmt: skip
 """Members of a version that are derived when it is shown; its stored document has them so."""
 
@@ -21,7 +21,7 @@ _MOVING: dict[str, Any] = {
 def version(secret: bytes, document: bytes) -> str:
     """The ledger root of a candidate version. Raises ValueError for another document."""
     members = _members(document)
-    moving = {k: members.pop(k) for k in _MOVING}
+    moving = {k: members.pop(k, empty) for k, empty in _MOVING.items()}
     if moving != _MOVING or members.pop("newest") != members["version"]:
         raise ValueError("derived members are not as they were stored")
     return seal(secret, canonical(members))
@@ -30,6 +30,13 @@ def version(secret: bytes, document: bytes) -> str:
 def decision(secret: bytes, ref: str, document: bytes) -> str:
     """The ledger root of a decision on `ref`. Raises ValueError for another document."""
     return seal(secret, canonical([ref, _members(document)]))
+
+
+def artifact(
+    secret: bytes, name: str, path: str, revision: int, digest: bytes, size: int, root: bytes
+) -> str:
+    """The ledger root of a revision of a path; `root` is the Merkle root of its chunk digests."""
+    return seal(secret, canonical([name, path, revision, digest.hex(), size, root.hex()]))
 
 
 def receipt(secret: bytes, document: bytes) -> str:

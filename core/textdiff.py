@@ -13,6 +13,7 @@ from bisect import bisect_left
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 CONTEXT = 3
 _BUDGET = 4_000_000
@@ -23,8 +24,7 @@ Line = tuple[str, str]
 """A line's words and its end."""
 
 
-@dataclass(frozen=True, slots=True)
-class DiffLine:
+class DiffLine(NamedTuple):
     """One row: sign ` `, `-` or `+`, 1-based line numbers on both sides, words without the end.
 
     `end` is the line's terminator as it stands in the bytes: LF, CRLF or nothing.
@@ -87,17 +87,45 @@ def split(data: bytes) -> list[Line]:
     return [*lines, (last, "")] if last else lines
 
 
+Opcode = tuple[str, int, int, int, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """Both sides and how their lines match: compared once, cut into hunks as often as wanted."""
+
+    before: Sequence[Line]
+    after: Sequence[Line]
+    operations: Sequence[Opcode]
+    coarse: bool
+
+    @property
+    def added(self) -> int:
+        """Lines that only `after` has."""
+        return sum(j2 - j1 for tag, _, _, j1, j2 in self.operations if tag != "equal")
+
+    @property
+    def removed(self) -> int:
+        """Lines that only `before` has."""
+        return sum(i2 - i1 for tag, i1, i2, _, _ in self.operations if tag != "equal")
+
+    def at(self, context: int = CONTEXT) -> TextDiff:
+        """The diff with so many unchanged lines around each change."""
+        hunks, tail = _hunks(self.before, self.after, self.operations, context)
+        return TextDiff(tuple(hunks), tail, self.added, self.removed, self.coarse)
+
+
+def compared(before: bytes | None, after: bytes) -> Comparison:
+    """How `before` (None: nothing there yet) and `after` match, line by line."""
+    a, b = split(before or b""), split(after)
+    return Comparison(a, b, *_opcodes(a, b))
+
+
 def compare(before: bytes | None, after: bytes, context: int = CONTEXT) -> TextDiff:
     """The diff from `before` (None: nothing there yet) to `after`."""
-    a, b = split(before or b""), split(after)
-    operations, coarse = _opcodes(a, b)
-    hunks, tail = _hunks(a, b, operations, context)
-    added = sum(j2 - j1 for tag, _, _, j1, j2 in operations if tag != "equal")
-    removed = sum(i2 - i1 for tag, i1, i2, _, _ in operations if tag != "equal")
-    return TextDiff(tuple(hunks), tail, added, removed, coarse)
+    return compared(before, after).at(context)
 
 
-Opcode = tuple[str, int, int, int, int]
 Block = tuple[int, int, int]
 """An equal run: where it starts on both sides, and its length."""
 
@@ -133,7 +161,7 @@ def _blocks(a: Sequence[Line], b: Sequence[Line]) -> tuple[list[Block], bool]:
         i1, j1 = i1 + start, j1 + start
         end = _common(a, b, i1, i2, j1, j2, back=True)
         x, y = a[i1 : i2 - end], b[j1 : j2 - end]
-        cost = _cost(x, y)
+        cost = 0 if set(x).isdisjoint(y) else _cost(x, y)
         if cost > budget:
             coarse = True
         elif cost:
@@ -204,7 +232,7 @@ def _cost(x: Sequence[Line], y: Sequence[Line]) -> int:
 
 
 def _hunks(
-    a: list[Line], b: list[Line], operations: list[Opcode], context: int
+    a: Sequence[Line], b: Sequence[Line], operations: Sequence[Opcode], context: int
 ) -> tuple[list[Hunk], int]:
     hunks: list[Hunk] = []
     lines: list[DiffLine] = []

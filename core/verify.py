@@ -16,10 +16,16 @@ import orjson
 
 from core import sealed
 from core.candidates.lanes import lane_of
-from core.evidence import commitments
+from core.evidence import artifacts, commitments
 from core.identity import digest, digest_text
 from core.ports import Desk, Reader
-from schemas.candidates import CandidateRow, CandidateVersion
+from schemas.candidates import (
+    Attention,
+    CandidateRow,
+    CandidateState,
+    CandidateVersion,
+    HazardGate,
+)
 from schemas.errors import MemdeskError, Refused
 from schemas.evidence import LedgerEntry
 from schemas.operations import Receipt
@@ -185,6 +191,9 @@ class _Check:
         try:
             if entry.kind == "receipt":
                 state = self._receipt(entry)
+            elif entry.kind == "artifact":
+                state, size = artifacts.faults(self.desk, self.view, entry.subject, entry.root)
+                self.checked["artifact bytes"] += size
             else:
                 state = self._version(entry)
         except (ValueError, TypeError, KeyError, MemdeskError):
@@ -248,6 +257,9 @@ class _Check:
         codes = tuple(h.code for h in version.hazards)
         if shown != wanted or row.hazards != codes:
             return "is listed with other words"
+        blocked = any(h.gate is HazardGate.BLOCK for h in version.hazards)
+        if (row.attention is Attention.BLOCKED) is not blocked or row.due != _due(version):
+            return "is listed with other signs"
         return "" if _grouped(row, version) else "is listed in another place"
 
     # rows that no entry answers for were added behind the chain's back
@@ -261,6 +273,10 @@ class _Check:
         for stored in self.stored_receipts.values():
             if stored.id not in known:
                 self.altered(f"receipt {stored.id}", "was added")
+        sealed_ = self.covers.get("artifact", Counter())
+        for name in self.view.artifacts.find("", _LAST):
+            if name not in sealed_:
+                self.altered(f"artifact {name}", "was added")
         for file, count in self.view.evidence.extent().items():
             self._file(file, count)
 
@@ -283,10 +299,16 @@ class _Check:
             self.altered(file, f"{count} events were added")
 
 
+def _due(version: CandidateVersion) -> int | None:
+    """When a deferral ends; None for every other state."""
+    deferred = version.state is CandidateState.DEFERRED
+    return version.decision.until if deferred and version.decision else None
+
+
 def _grouped(row: CandidateRow, version: CandidateVersion) -> bool:
     """True when a row's place in the queue follows from how the version was found."""
     lanes = {lane_of(version.method, version.author, conflict=c) for c in (False, True)}
-    own = row.place - (row.lane << 40) == row.number
+    own = row.place == (row.lane << 40) + row.number
     return row.method == version.method and own and row.lane in lanes
 
 

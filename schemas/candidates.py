@@ -19,6 +19,15 @@ class HazardGate(StrEnum):
     ACKNOWLEDGE = "acknowledge"
 
 
+class Attention(StrEnum):
+    """What stands in the way of accepting a version, as lists mark it."""
+
+    NONE = ""
+    LOOK = "look"
+    """Something must be acknowledged, or a second source is missing."""
+    BLOCKED = "blocked"
+
+
 class Hazard(Contract):
     """A screening finding: its reason code, gate, and byte span in the statement where it has one."""
 
@@ -51,6 +60,8 @@ class Related(Contract):
     layer: str
     statement: str
     code: str
+    state: str | None = None
+    """State of the other candidate; None for a statement in memory."""
 
 
 class Decision(Contract):
@@ -93,14 +104,16 @@ class CandidateVersion(Document):
     decision: Decision | None = None
     conflicts: tuple[Related, ...] = ()
     duplicates: tuple[Related, ...] = ()
+    near: tuple[Related, ...] = ()
+    """Near duplicates, what is accepted or in memory first (spec 4.7)."""
 
 
 class CandidateRow(Contract):
     """A candidate as a list shows it: its newest version, without sources."""
 
     number: int
-    place: int
-    """Where it stands in the grouped queue; grows down the list."""
+    place: int | tuple[str, int]
+    """Where it stands in the list as it is ordered; grows down the list."""
     lane: int
     id: str
     version: int
@@ -111,10 +124,14 @@ class CandidateRow(Contract):
     author: str
     session: str
     created: int
+    due: int | None = None
+    """When a deferred one returns."""
     method: str
     hazards: tuple[str, ...] = ()
+    attention: Attention = Attention.NONE
     conflict: bool = False
     duplicate: bool = False
+    near: bool = False
 
 
 class ExtractReport(Document):

@@ -80,6 +80,36 @@ class SourceFile(Contract):
     notes: tuple[str, ...] = ()
 
 
+class Artifact(Document):
+    """One revision of a path whose bytes are kept whole (spec 1.5)."""
+
+    id: str
+    locator: str
+    """`artifact://sha256/HEX`: the bytes, whatever path has them."""
+    digest: Digest
+    path: str
+    size: int = Field(ge=0)
+    lines: int = Field(ge=0)
+    """Newlines, and one more when the last line does not end in one."""
+    revision: int = Field(ge=1)
+    newest: int = Field(ge=1)
+    stale: bool
+    """True when the path has a newer revision."""
+    time: int
+
+
+class ArtifactRange(Document):
+    """What a read of an artifact gave: half-open bytes, of how many (spec 1.5)."""
+
+    artifact: Artifact
+    start: int = Field(ge=0)
+    end: int = Field(ge=0)
+    first_line: int | None = None
+    text: str | None = None
+    """The bytes as text; None when they are no UTF-8, then `base64` holds them."""
+    base64: str | None = None
+
+
 class ImportReport(Document):
     """What an import did; `read == new + duplicate + waiting` (spec 1.3).
 

@@ -270,6 +270,12 @@ REASONS: dict[str, Reason] = _table(
         "Your last decision has been promoted; its line is in memory.",
         "Revoke or supersede what was promoted instead of undoing the decision.",
     ),
+    (
+        "defer.date",
+        Exit.USAGE,
+        "A deferral ends at a day or moment that is still to come.",
+        "Name one: 2026-12-05, monday, tomorrow, 3d, 2 weeks, 5 dec, 2026-12-05T09:00Z.",
+    ),
     # hazards
     (
         "hazard.secret",
@@ -318,6 +324,12 @@ REASONS: dict[str, Reason] = _table(
         Exit.REFUSED,
         "The same claim stands already.",
         "Reject it, or accept it to add its source.",
+    ),
+    (
+        "duplicate.near",
+        Exit.REFUSED,
+        "Another statement says nearly the same: the same numbers and names in nearly the same words.",
+        "Keep the better one and reject the other, or accept both if they differ in substance.",
     ),
     # promotion and operations
     (
@@ -441,6 +453,18 @@ REASONS: dict[str, Reason] = _table(
         Exit.FAULTS,
         "The ledger's hash chain does not fit: an entry was changed, removed or reordered.",
         "Compare with a backup or a receipt's ledger head; treat the store as altered.",
+    ),
+    (
+        "artifact.altered",
+        Exit.UNUSABLE,
+        "Bytes of an artifact are not those that were added, or are gone.",
+        "Add the file again if you still have it; `memdesk verify` names every one.",
+    ),
+    (
+        "artifact.range",
+        Exit.REFUSED,
+        "The range lies outside the artifact, or is not A:B.",
+        "Lines are counted from 1, both ends given; bytes from 0, the end left out.",
     ),
     (
         "evidence.altered",

@@ -42,6 +42,25 @@ class NewEvent:
 
 
 @dataclass(frozen=True, slots=True)
+class StoredArtifact:
+    """Bytes that are kept, by their number in the store."""
+
+    number: int
+    digest: bytes
+    size: int
+    lines: int
+
+
+@dataclass(frozen=True, slots=True)
+class Chunk:
+    """One MiB of an artifact: its digest, and how many newlines stand before it."""
+
+    number: int
+    digest: bytes
+    lines: int
+
+
+@dataclass(frozen=True, slots=True)
 class StoredFile:
     """A source file as the importer needs it: how far it is committed, and under which digest."""
 
@@ -69,6 +88,10 @@ class StoredLeaf:
     """False once salt and payload were erased; the commitment then stands alone."""
 
 
+Place = int | tuple[str, int]
+"""Where a row stands in an order: what lists are paged by."""
+
+
 @dataclass(frozen=True, slots=True)
 class CandidateFilter:
     """What a candidate list shows: states, words, kind; `keep` rows stay whatever their state."""
@@ -77,7 +100,9 @@ class CandidateFilter:
     text: str | None = None
     kind: str | None = None
     keep: tuple[int, ...] = ()
-    lane: int | None = None
+    group: int | str | None = None
+    """Only this group of the order: a lane, a session, a kind, an author."""
+    order: str = "group"
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,6 +126,8 @@ class Claim:
     layer: str
     ref: str
     statement: str
+    state: str = ""
+    """State of the candidate that makes it; empty for a belief. Filled in by reads."""
 
 
 @dataclass(frozen=True, slots=True)

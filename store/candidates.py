@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
+from typing import Any
 
 import sqlalchemy as sa
 
 from schemas.candidates import (
+    Attention,
     CandidateKind,
     CandidateRow,
     CandidateState,
@@ -15,27 +16,44 @@ from schemas.candidates import (
     Decision,
 )
 from schemas.common import Page
-from schemas.storage import CandidateFilter, Claim, StoredVersion, Waiting
-from store.keys import cursor_of, next_number, parse_cursor, text_range
-from store.tables import CANDIDATE, CANDIDATE_VERSION, CLAIM, DECISION, LEDGER_HEAD
+from schemas.storage import CandidateFilter, Place, Waiting
+from store.keys import ID, WS, cursor_of, next_number, parse_cursor, text_range
+from store.tables import CANDIDATE, CANDIDATE_VERSION, CLAIM, DECISION, LEDGER_HEAD, LIKENESS
+from store.versions import VERSION, Versions
 
-_C, _V, _D, _K = CANDIDATE.c, CANDIDATE_VERSION.c, DECISION.c, CLAIM.c
+_C, _V, _D, _K, _L = CANDIDATE.c, CANDIDATE_VERSION.c, DECISION.c, CLAIM.c, LIKENESS.c
 _LANE = 40
 """A place is the lane above this many bits of the candidate\'s number."""
 _SPEAKING = 500
+_N: sa.BindParameter[int] = sa.bindparam("number_")
 
 
-class Candidates:
+_MARK = sa.select(LEDGER_HEAD.c.seq).where(LEDGER_HEAD.c.ws == WS)
+_HOLD = _MARK.with_for_update()
+_NUMBER = sa.select(_C.number).where(_C.ws == WS, _C.id == ID).with_for_update()
+_MOVE_VERSION = sa.update(CANDIDATE_VERSION).where(
+    _V.ws == WS,
+    _V.number == _N,
+    _V.version == VERSION,
+    _V.state.in_(sa.bindparam("from_", expanding=True)),
+)
+_MOVE = sa.update(CANDIDATE).where(_C.ws == WS, _C.number == _N, _C.version == VERSION)
+_ORDERS = {"group": None, "session": _C.session, "kind": _C.kind, "author": _C.author}
+"""How a list is grouped, and by which column; None stands for the lanes."""
+
+
+def _keys(order: str) -> list[sa.ColumnElement[Any]]:
+    """The columns whose values are a row's place in an order, unique together."""
+    column = _ORDERS[order]
+    return [_C.place] if column is None else [column, _C.number]
+
+
+class Candidates(Versions):
     """Candidates of one workspace on one connection."""
-
-    def __init__(self, connection: sa.Connection, ws: int) -> None:
-        self._c = connection
-        self._ws = ws
 
     def mark(self) -> int:
         """A mark that grows with every change; rows changed later have a greater one."""
-        h = LEDGER_HEAD.c
-        return int(self._c.execute(sa.select(h.seq).where(h.ws == self._ws)).scalar() or 0)
+        return int(self._c.execute(_MARK, {"ws_": self._ws}).scalar() or 0)
 
     # lists
 
@@ -44,8 +62,13 @@ class Candidates:
         if f.states:
             state = _C.state == f.states[0] if len(f.states) == 1 else _C.state.in_(f.states)
             where.append(sa.or_(state, _C.number.in_(f.keep)) if f.keep else state)
-        if f.lane is not None:
-            where.append(_C.place.between(f.lane << _LANE, ((f.lane + 1) << _LANE) - 1))
+        if f.group is not None:
+            column = _ORDERS[f.order]
+            if column is None:
+                lane = int(f.group)
+                where.append(_C.place.between(lane << _LANE, ((lane + 1) << _LANE) - 1))
+            else:
+                where.append(column == f.group)
         if f.kind:
             where.append(_C.kind == f.kind)
         if f.text:
@@ -76,16 +99,32 @@ class Candidates:
                 _K.scope == _C.scope,
                 _K.claim != _C.claim,
                 _K.ref != _C.id,
+                ~sa.select(sa.literal(1))
+                .where(_L.ws == _C.ws, _L.claim == _C.claim, _L.other == _K.claim)
+                .correlate(CANDIDATE, CLAIM)
+                .exists(),
             )
+            .correlate(CANDIDATE)
             .exists()
         )
-        return sa.select(CANDIDATE, same.label("same"), other.label("other"))
+        near = (
+            sa.select(sa.literal(1))
+            .join_from(LIKENESS, CLAIM, sa.and_(_K.ws == _L.ws, _K.claim == _L.other))
+            .where(_L.ws == _C.ws, _L.claim == _C.claim, _L.kind == "near")
+            .correlate(CANDIDATE)
+            .exists()
+        )
+        named = (same.label("same"), other.label("other"), near.label("near"))
+        return sa.select(CANDIDATE, *named)
 
-    def window(self, filter_: CandidateFilter, start: int, limit: int) -> list[CandidateRow]:
+    def window(self, filter_: CandidateFilter, start: Place, limit: int) -> list[CandidateRow]:
         """At most `limit` rows from place `start` on, by key, never by offset."""
-        query = self._rows().where(*self._where(filter_), _C.place >= start)
-        rows = self._c.execute(query.order_by(_C.place).limit(limit))
-        return [_row(r) for r in rows]
+        keys = _keys(filter_.order)
+        from_ = start if isinstance(start, tuple) else (start,)
+        after = keys[0] >= from_[0] if len(keys) == 1 else sa.tuple_(*keys) >= sa.tuple_(*from_)
+        query = self._rows().where(*self._where(filter_), after)
+        rows = self._c.execute(query.order_by(*keys).limit(limit))
+        return [_row(r, filter_.order) for r in rows]
 
     def rows(self, filter_: CandidateFilter, page: Page) -> tuple[list[CandidateRow], str | None]:
         """A page of rows in the order they were proposed."""
@@ -96,25 +135,32 @@ class Candidates:
         more = len(items) > page.limit
         return items[: page.limit], cursor_of(items[page.limit - 1].number) if more else None
 
-    def anchors(self, filter_: CandidateFilter, stride: int) -> tuple[list[int], int]:
+    def anchors(self, filter_: CandidateFilter, stride: int) -> tuple[list[Place], int]:
         """Every `stride`-th place of a list, and its length: what a scroll bar needs."""
-        nth = sa.func.row_number().over(order_by=_C.place).label("nth")
-        inner = sa.select(_C.place, nth).where(*self._where(filter_)).subquery()
-        query = sa.select(inner.c.place).where(inner.c.nth % stride == 1)
+        keys = [k.label(f"k{i}") for i, k in enumerate(_keys(filter_.order))]
+        nth = sa.func.row_number().over(order_by=_keys(filter_.order)).label("nth")
+        inner = sa.select(*keys, nth).where(*self._where(filter_)).subquery()
+        places = [inner.c[k.name] for k in keys]
+        query = sa.select(*places).where(inner.c.nth % stride == 1).order_by(inner.c.nth)
         count = sa.select(sa.func.count()).select_from(CANDIDATE).where(*self._where(filter_))
-        found = list(self._c.execute(query.order_by(inner.c.place)).scalars())
+        found: list[Place] = [
+            int(r[0]) if len(keys) == 1 else (str(r[0]), int(r[1])) for r in self._c.execute(query)
+        ]
         return found, int(self._c.execute(count).scalar_one())
 
-    def lanes(self, filter_: CandidateFilter) -> dict[int, int]:
-        """How many rows of a list stand in each lane."""
-        lane = _C.place // (1 << _LANE)
+    def groups(self, filter_: CandidateFilter) -> dict[int | str, int]:
+        """How many rows of a list stand in each of its groups, in their order."""
+        column = _ORDERS[filter_.order]
+        lane = _C.place // (1 << _LANE) if column is None else column
         query = sa.select(lane, sa.func.count()).where(*self._where(filter_)).group_by(lane)
-        return {int(r[0]): int(r[1]) for r in self._c.execute(query)}
+        found = self._c.execute(query.order_by(lane))
+        return {int(r[0]) if column is None else str(r[0]): int(r[1]) for r in found}
 
     def refs(self, filter_: CandidateFilter) -> list[tuple[int, str, int]]:
         """Number, id and newest version of every row of a list, in its order."""
         query = sa.select(_C.number, _C.id, _C.version).where(*self._where(filter_))
-        return [(r.number, r.id, r.version) for r in self._c.execute(query.order_by(_C.place))]
+        keys = _keys(filter_.order)
+        return [(r.number, r.id, r.version) for r in self._c.execute(query.order_by(*keys))]
 
     def speaking(self, key: str, scope: str) -> list[Waiting]:
         """Candidates whose newest version speaks under a key and scope."""
@@ -128,6 +174,18 @@ class Candidates:
         """Let a candidate stand in another lane."""
         mine = sa.and_(_C.ws == self._ws, _C.id == id_)
         self._c.execute(sa.update(CANDIDATE).where(mine).values(place=(lane << _LANE) + _C.number))
+
+    def due(self, now: int, limit: int) -> list[int]:
+        """Numbers of deferred candidates whose day has come, the longest due first."""
+        query = sa.select(_C.number).where(_C.ws == self._ws, _C.due <= now)
+        query = query.where(_C.state == "deferred").order_by(_C.due).limit(limit)
+        return [int(n) for n in self._c.execute(query).scalars()]
+
+    def next_due(self, now: int) -> int | None:
+        """When the next deferred candidate returns."""
+        query = sa.select(_C.due).where(_C.ws == self._ws, _C.due > now, _C.state == "deferred")
+        found = self._c.execute(query.order_by(_C.due).limit(1)).scalar()
+        return None if found is None else int(found)
 
     def rows_of(self, numbers: Sequence[int]) -> list[CandidateRow]:
         """Rows as they are now, by number."""
@@ -152,96 +210,7 @@ class Candidates:
         query = sa.select(_C.id).where(_C.ws == self._ws, _C.id >= low, _C.id < high)
         return list(self._c.execute(query.order_by(_C.id).limit(limit)).scalars())
 
-    # versions
-
-    def _versions(self) -> sa.Select[tuple[object, ...]]:
-        turns = DECISION.alias()
-        last = (
-            sa.select(sa.func.max(turns.c.turn))
-            .where(turns.c.ws == _V.ws, turns.c.number == _V.number, turns.c.version == _V.version)
-            .scalar_subquery()
-        )
-        return (
-            sa.select(
-                _V.document, _V.state, _C.version.label("newest"), _D.document.label("decided")
-            )
-            .join(CANDIDATE, sa.and_(_C.ws == _V.ws, _C.number == _V.number))
-            .outerjoin(
-                DECISION,
-                sa.and_(
-                    _D.ws == _V.ws,
-                    _D.number == _V.number,
-                    _D.version == _V.version,
-                    _D.turn == last,
-                ),
-            )
-            .where(_V.ws == self._ws)
-        )
-
-    def version(self, id_: str, version: int | None = None) -> CandidateVersion | None:
-        """One exact version, or the newest."""
-        query = self._versions().where(_C.id == id_)
-        query = query.where(_V.version == (_C.version if version is None else version))
-        found = self._c.execute(query).first()
-        return None if found is None else _version(found)
-
-    def versions(self, id_: str) -> list[CandidateVersion]:
-        """All versions, oldest first."""
-        query = self._versions().where(_C.id == id_).order_by(_V.version)
-        return [_version(r) for r in self._c.execute(query)]
-
-    def decisions(self, id_: str, version: int) -> list[Decision]:
-        """Every decision on one version in order: a deferral, then what ended it."""
-        found = self.stored(id_, version)
-        made = found.decisions if found else ()
-        return [Decision.model_validate_json(document) for document, *_ in made]
-
-    def names(self) -> dict[str, Counter[str]]:
-        """How many rows stand under each `ID@N`, of versions and of decisions (verification)."""
-        found = {}
-        for name, table in (("candidate", CANDIDATE_VERSION), ("decision", DECISION)):
-            t = table.c
-            query = (
-                sa.select(_C.id, t.number, t.version)
-                .select_from(table)
-                .outerjoin(CANDIDATE, sa.and_(_C.ws == t.ws, _C.number == t.number))
-                .where(t.ws == self._ws)
-            )
-            rows = self._c.execute(query)
-            found[name] = Counter(f"{r.id or f'number {r.number}'}@{r.version}" for r in rows)
-        return found
-
-    def stored(self, id_: str, version: int) -> StoredVersion | None:
-        """A version and its decision as they stand, for verification."""
-        query = (
-            sa.select(_V.document, _V.digest, _V.created)
-            .join(CANDIDATE, sa.and_(_C.ws == _V.ws, _C.number == _V.number))
-            .where(_V.ws == self._ws, _C.id == id_, _V.version == version)
-        )
-        row = self._c.execute(query).first()
-        if row is None:
-            return None
-        made = (
-            sa.select(_D.document, _D.time, _D.turn, _D.batch)
-            .join(CANDIDATE, sa.and_(_C.ws == _D.ws, _C.number == _D.number))
-            .where(_D.ws == self._ws, _C.id == id_, _D.version == version)
-            .order_by(_D.turn)
-        )
-        decisions = tuple(
-            (bytes(d.document), d.time, d.turn, d.batch) for d in self._c.execute(made)
-        )
-        return StoredVersion(bytes(row.document), row.digest, row.created, decisions)
-
-    def last_decisions(self, limit: int) -> list[CandidateVersion]:
-        """The versions decided last, newest decision first."""
-        query = self._versions().where(_D.time.is_not(None))
-        query = query.order_by(_D.time.desc(), _D.number.desc(), _D.version.desc()).limit(limit)
-        return [_version(r) for r in self._c.execute(query)]
-
-    def batch(self, name: str) -> list[CandidateVersion]:
-        """The versions decided in one batch."""
-        query = self._versions().where(_D.batch == name).order_by(_D.number, _D.version)
-        return [_version(r) for r in self._c.execute(query)]
+    # writes
 
     def hold(self) -> None:
         """Keep other writers of candidates waiting until this transaction ends.
@@ -249,10 +218,9 @@ class Candidates:
         SQLite has one writer at a time anyway; on PostgreSQL a rule that reads before it writes
         (newest version, no open operation) would otherwise judge what another is changing.
         """
-        head = sa.select(LEDGER_HEAD.c.seq).where(LEDGER_HEAD.c.ws == self._ws)
-        self._c.execute(head.with_for_update())
+        self._c.execute(_HOLD, {"ws_": self._ws})
 
-    def add(self, record: CandidateVersion, claim: bytes, lane: int) -> None:
+    def add(self, record: CandidateVersion, claim: bytes, lane: int, attention: Attention) -> None:
         """Append a version; an earlier open one of the same candidate becomes superseded."""
         number = self._number(record.id)
         values = {
@@ -266,8 +234,10 @@ class Candidates:
             "author": record.author,
             "session": record.sources[0].session if record.sources else "",
             "method": record.method,
+            "attention": attention.value,
             "hazards": ",".join(h.code for h in record.hazards),
             "changed": self.mark() + 1,
+            "due": None,
         }
         if number is None:
             number = next_number(self._c, self._ws, _C.number)
@@ -289,7 +259,9 @@ class Candidates:
                 _V.ws == self._ws, _V.number == number, _V.state.in_(("pending", "deferred"))
             )
             self._c.execute(sa.update(CANDIDATE_VERSION).where(older).values(state="superseded"))
-        document = record.model_copy(update={"decision": None, "conflicts": (), "duplicates": ()})
+        document = record.model_copy(
+            update={"decision": None, "conflicts": (), "duplicates": (), "near": ()}
+        )
         self._c.execute(
             sa.insert(CANDIDATE_VERSION).values(
                 ws=self._ws,
@@ -303,8 +275,7 @@ class Candidates:
         )
 
     def _number(self, id_: str) -> int | None:
-        query = sa.select(_C.number).where(_C.ws == self._ws, _C.id == id_)
-        found = self._c.execute(query.with_for_update()).scalar()
+        found = self._c.execute(_NUMBER, {"ws_": self._ws, "id_": id_}).scalar()
         return None if found is None else int(found)
 
     def decide(self, id_: str, version: int, decision: Decision, state: CandidateState) -> bool:
@@ -312,6 +283,11 @@ class Candidates:
         number = self._number(id_)
         if number is None or not self._move(number, version, ("pending", "deferred"), state):
             return False
+        self._c.execute(
+            sa.update(CANDIDATE)
+            .where(_C.ws == self._ws, _C.number == number)
+            .values(due=decision.until)
+        )
         mine = (_D.ws == self._ws, _D.number == number, _D.version == version)
         turn = self._c.execute(sa.select(sa.func.max(_D.turn)).where(*mine)).scalar()
         self._c.execute(
@@ -336,65 +312,17 @@ class Candidates:
     def _move(
         self, number: int, version: int, from_: tuple[str, ...], state: CandidateState
     ) -> bool:
-        mine = sa.and_(_V.ws == self._ws, _V.number == number, _V.version == version)
-        done = self._c.execute(
-            sa.update(CANDIDATE_VERSION).where(mine, _V.state.in_(from_)).values(state=state.value)
-        )
-        newest = sa.and_(_C.ws == self._ws, _C.number == number, _C.version == version)
-        self._c.execute(
-            sa.update(CANDIDATE).where(newest).values(state=state.value, changed=self.mark() + 1)
-        )
+        mine = {"ws_": self._ws, "number_": number, "version_": version, "state": state.value}
+        done = self._c.execute(_MOVE_VERSION, mine | {"from_": from_})
+        self._c.execute(_MOVE, mine | {"changed": self.mark() + 1})
         return done.rowcount == 1
 
 
-class Claims:
-    """The one table of normalised claims that every layer writes to (spec 4.7)."""
-
-    def __init__(self, connection: sa.Connection, ws: int) -> None:
-        self._c = connection
-        self._ws = ws
-
-    def same(self, claim: bytes, exclude: str, limit: int) -> list[Claim]:
-        """Who else makes this claim."""
-        where = (_K.claim == claim, _K.ref != exclude)
-        return self._found(where, limit)
-
-    def same_key(self, key: str, scope: str, exclude: str, limit: int) -> list[Claim]:
-        """Who else speaks under this key and scope."""
-        where = (_K.key == key, _K.scope == scope, _K.ref != exclude)
-        return self._found(where, limit)
-
-    def _found(self, where: tuple[sa.ColumnElement[bool], ...], limit: int) -> list[Claim]:
-        query = sa.select(CLAIM).where(_K.ws == self._ws, *where).order_by(_K.layer, _K.ref)
-        return [
-            Claim(bytes(r.claim), r.key, r.scope, r.layer, r.ref, r.statement)
-            for r in self._c.execute(query.limit(limit))
-        ]
-
-    def put(self, claim: Claim) -> None:
-        """Enter a claim, or replace the one its reference made before."""
-        self.withdraw(claim.ref)
-        self._c.execute(
-            sa.insert(CLAIM).values(
-                ws=self._ws,
-                ref=claim.ref,
-                claim=claim.claim,
-                key=claim.key,
-                scope=claim.scope,
-                layer=claim.layer,
-                statement=claim.statement,
-            )
-        )
-
-    def withdraw(self, ref: str) -> None:
-        """Take a reference's claim out."""
-        self._c.execute(sa.delete(CLAIM).where(_K.ws == self._ws, _K.ref == ref))
-
-
-def _row(r: sa.Row[tuple[object, ...]]) -> CandidateRow:
+def _row(r: sa.Row[tuple[object, ...]], order: str = "group") -> CandidateRow:
+    column = _ORDERS[order]
     return CandidateRow(
         number=r.number,
-        place=r.place,
+        place=r.place if column is None else (getattr(r, column.name), r.number),
         lane=r.place >> _LANE,
         id=r.id,
         version=r.version,
@@ -405,16 +333,11 @@ def _row(r: sa.Row[tuple[object, ...]]) -> CandidateRow:
         author=r.author,
         session=r.session,
         created=r.created,
+        due=r.due,
         method=r.method,
         hazards=tuple(r.hazards.split(",")) if r.hazards else (),
         conflict=bool(r.other),
         duplicate=bool(r.same),
-    )
-
-
-def _version(r: sa.Row[tuple[object, ...]]) -> CandidateVersion:
-    stored = CandidateVersion.model_validate_json(bytes(r.document))
-    decided = None if r.decided is None else Decision.model_validate_json(bytes(r.decided))
-    return stored.model_copy(
-        update={"state": CandidateState(r.state), "newest": r.newest, "decision": decided}
+        near=bool(r.near),
+        attention=Attention(r.attention),
     )

@@ -35,8 +35,12 @@ COPIES: dict[tuple[str, str], Role] = {
             Role.COMMITMENT: "id commitment",
         },
         "event_body": {Role.CONTENT: "digest text lead raw", Role.COMMITMENT: "salt"},
+        "artifact": {Role.CONTENT: "digest"},
+        "artifact_chunk": {Role.CONTENT: "digest"},
+        "artifact_revision": {Role.COMMITMENT: "id", Role.PLACE: "path"},
+        "artifact_bytes": {Role.CONTENT: "digest data"},
         "candidate": {
-            Role.PLACE: "state kind scope author session method hazards",
+            Role.PLACE: "state kind scope author session method hazards attention",
             Role.CONTENT: "key statement",
             Role.COMMITMENT: "id claim",
         },
@@ -47,6 +51,8 @@ COPIES: dict[tuple[str, str], Role] = {
             Role.CONTENT: "key statement",
             Role.COMMITMENT: "claim",
         },
+        "claim_band": {Role.COMMITMENT: "claim"},
+        "likeness": {Role.PLACE: "kind", Role.COMMITMENT: "claim other"},
         "operation": {
             Role.PLACE: "id action consumer subject state checkout error",
             Role.CONTENT: "envelope",

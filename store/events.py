@@ -10,23 +10,49 @@ import sqlalchemy as sa
 from schemas.common import Page
 from schemas.evidence import Author, Event, EventKind
 from schemas.storage import NewEvent, StoredFile, StoredLeaf
-from store.keys import cursor_of, hex_range, parse_cursor
+from store.keys import ID, WS, cursor_of, hex_range, parse_cursor
 from store.tables import EVENT, EVENT_BODY, LABEL, SESSION_FILE, SOURCE_FILE
 
 _LIST_TEXT = 4_096
 _F, _E, _B = SOURCE_FILE.c, EVENT.c, EVENT_BODY.c
 _TWINS = {
-    "sqlite": "SELECT wanted.value, (SELECT e.id FROM event AS e INDEXED BY event_twin "
-    "WHERE e.ws = ?2 AND e.twin = wanted.value ORDER BY e.file, e.ordinal LIMIT 1) "
-    "FROM json_each(?1) AS wanted",
-    "postgresql": "SELECT wanted.value, first.id FROM unnest(%s::bigint[]) AS wanted(value) "
-    "JOIN LATERAL (SELECT e.id FROM event AS e WHERE e.ws = %s AND e.twin = wanted.value "
-    "ORDER BY e.file, e.ordinal LIMIT 1) AS first ON true",
+    "sqlite": "SELECT wanted.value, (SELECT e.id FROM event AS e WHERE e.ws = ? "
+    "AND e.twin = wanted.value ORDER BY e.file, e.ordinal LIMIT 1) FROM json_each(?) AS wanted",
+    "postgresql": "SELECT wanted.value, (SELECT e.id FROM event AS e WHERE e.ws = %s "
+    "AND e.twin = wanted.value ORDER BY e.file, e.ordinal LIMIT 1) "
+    "FROM unnest(%s::bigint[]) AS wanted(value)",
 }
-"""Look-ups by key, whatever the planner thinks: left to itself SQLite walks all events of a
-workspace, and hundreds of parameters cost more than the look-ups they name."""
+"""One look-up by key each, however often a record was repeated and whatever the planner thinks;
+hundreds of parameters cost more than the look-ups they name."""
 _SESSION = LABEL.alias("session_label")
 _SCOPE = LABEL.alias("scope_label")
+
+
+def _joined(text: sa.ColumnElement[bytes]) -> sa.Select[tuple[object, ...]]:
+    """Events with their texts, as whole or as cut as `text` says, and what their numbers name."""
+    return (
+        sa.select(
+            EVENT,
+            text,
+            sa.func.length(_B.text).label("size"),
+            _B.digest,
+            _F.id.label("file_id"),
+            _SESSION.c.text.label("session_name"),
+            _SCOPE.c.text.label("scope_name"),
+        )
+        .join(SOURCE_FILE, sa.and_(_F.ws == _E.ws, _F.file == _E.file))
+        .join(_SESSION, sa.and_(_SESSION.c.ws == _E.ws, _SESSION.c.label == _E.session))
+        .outerjoin(_SCOPE, sa.and_(_SCOPE.c.ws == _E.ws, _SCOPE.c.label == _E.scope))
+        .outerjoin(
+            EVENT_BODY,
+            sa.and_(_B.ws == _E.ws, _B.file == _E.file, _B.ordinal == _E.ordinal),
+        )
+    )
+
+
+_WHOLE = _joined(_B.text)
+_CUT = _joined(sa.func.substr(_B.text, 1, _LIST_TEXT).label("text"))
+_EVENT = _WHOLE.where(_E.ws == WS, _E.id == ID)
 
 
 class Events:
@@ -59,32 +85,12 @@ class Events:
     def twins(self, keys: Sequence[int]) -> dict[int, str]:
         """For twin keys already stored: the id of the first event that has each."""
         sqlite = self._c.dialect.name == "sqlite"
-        once = list(dict.fromkeys(keys))
-        wanted = orjson.dumps(once).decode() if sqlite else once
-        found = self._c.exec_driver_sql(_TWINS[self._c.dialect.name], (wanted, self._ws))
-        return {twin: "ev_" + bytes(id_).hex() for twin, id_ in found if id_ is not None}
+        wanted = orjson.dumps(list(keys)).decode() if sqlite else list(keys)
+        rows = self._c.exec_driver_sql(_TWINS[self._c.dialect.name], (self._ws, wanted))
+        return {twin: "ev_" + bytes(id_).hex() for twin, id_ in rows if id_ is not None}
 
     def _query(self, *, whole: bool) -> sa.Select[tuple[object, ...]]:
-        text = _B.text if whole else sa.func.substr(_B.text, 1, _LIST_TEXT).label("text")
-        return (
-            sa.select(
-                EVENT,
-                text,
-                sa.func.length(_B.text).label("size"),
-                _B.digest,
-                _F.id.label("file_id"),
-                _SESSION.c.text.label("session_name"),
-                _SCOPE.c.text.label("scope_name"),
-            )
-            .join(SOURCE_FILE, sa.and_(_F.ws == _E.ws, _F.file == _E.file))
-            .join(_SESSION, sa.and_(_SESSION.c.ws == _E.ws, _SESSION.c.label == _E.session))
-            .outerjoin(_SCOPE, sa.and_(_SCOPE.c.ws == _E.ws, _SCOPE.c.label == _E.scope))
-            .outerjoin(
-                EVENT_BODY,
-                sa.and_(_B.ws == _E.ws, _B.file == _E.file, _B.ordinal == _E.ordinal),
-            )
-            .where(_E.ws == self._ws)
-        )
+        return (_WHOLE if whole else _CUT).where(_E.ws == self._ws)
 
     def events(
         self,
@@ -146,8 +152,8 @@ class Events:
 
     def event(self, id_: str) -> Event | None:
         """One event with its whole text."""
-        where = _E.id == bytes.fromhex(id_.removeprefix("ev_"))
-        row = self._c.execute(self._query(whole=True).where(where)).first()
+        mine = {"ws_": self._ws, "id_": bytes.fromhex(id_.removeprefix("ev_"))}
+        row = self._c.execute(_EVENT, mine).first()
         return None if row is None else self._event(row)
 
     def find_events(self, prefix: str, limit: int) -> list[str]:

@@ -13,9 +13,15 @@ import orjson
 import sqlalchemy as sa
 
 from schemas.evidence import LedgerEntry, LedgerHead
+from store.keys import WS
 from store.tables import LEDGER, LEDGER_HEAD
 
 ZERO = bytes(32)
+_H = LEDGER_HEAD.c
+_HEAD = sa.select(_H.seq, _H.digest).where(_H.ws == WS)
+_HEAD_HELD = _HEAD.with_for_update()
+_APPEND = sa.insert(LEDGER)
+_MOVE = sa.update(LEDGER_HEAD).where(_H.ws == WS)
 
 
 def entry_digest(
@@ -39,9 +45,7 @@ class Ledger:
 
     def head(self, *, lock: bool = False) -> LedgerHead:
         """The end of the chain, seq 0 for an empty one; `lock` keeps it so until the commit."""
-        h = LEDGER_HEAD.c
-        query = sa.select(h.seq, h.digest).where(h.ws == self._ws)
-        row = self._c.execute(query.with_for_update() if lock else query).first()
+        row = self._c.execute(_HEAD_HELD if lock else _HEAD, {"ws_": self._ws}).first()
         # Rows are given as they stand: an altered one is for verification to name.
         seq, digest = (row.seq, row.digest) if row else (0, ZERO)
         return LedgerHead.model_construct(seq=seq, digest=_text(digest))
@@ -68,26 +72,23 @@ class Ledger:
 
     def append(self, kind: str, subject: str, root: str, count: int, time: int) -> LedgerEntry:
         """Append one entry; call it last, it locks the head until the commit."""
-        h = LEDGER_HEAD.c
-        mine = h.ws == self._ws
-        row = self._c.execute(sa.select(h.seq, h.digest).where(mine).with_for_update()).one()
+        row = self._c.execute(_HEAD_HELD, {"ws_": self._ws}).one()
         seq, previous = row.seq + 1, bytes(row.digest)
         bare = bytes.fromhex(root.removeprefix("sha256:"))
         digest = entry_digest(seq, kind, subject, time, count, bare, previous)
-        self._c.execute(
-            sa.insert(LEDGER).values(
-                ws=self._ws,
-                seq=seq,
-                kind=kind,
-                subject=subject,
-                time=time,
-                count=count,
-                root=bare,
-                previous=previous,
-                digest=digest,
-            )
-        )
-        self._c.execute(sa.update(LEDGER_HEAD).where(mine).values(seq=seq, digest=digest))
+        entry = {
+            "ws": self._ws,
+            "seq": seq,
+            "kind": kind,
+            "subject": subject,
+            "time": time,
+            "count": count,
+            "root": bare,
+            "previous": previous,
+            "digest": digest,
+        }
+        self._c.execute(_APPEND, entry)
+        self._c.execute(_MOVE, {"ws_": self._ws, "seq": seq, "digest": digest})
         return LedgerEntry(
             seq=seq,
             kind=kind,

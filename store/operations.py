@@ -9,10 +9,27 @@ import sqlalchemy as sa
 from schemas.common import Actor, Page
 from schemas.operations import Envelope, OperationRow, OperationState, Receipt
 from schemas.storage import OutboxTarget, StoredOperation, StoredReceipt
-from store.keys import cursor_of, parse_cursor, text_range
+from store.keys import ID, WS, cursor_of, parse_cursor, text_range
 from store.tables import DIVERGENCE, OPERATION, OUTBOX, RECEIPT
 
 _O, _X, _D, _R = OPERATION.c, OUTBOX.c, DIVERGENCE.c, RECEIPT.c
+_OPERATION = sa.select(OPERATION).where(_O.ws == WS, _O.id == ID)
+_PREPARED = (
+    sa.select(OPERATION)
+    .where(
+        _O.ws == WS,
+        _O.state == OperationState.PREPARED.value,
+        _O.checkout == sa.bindparam("checkout_"),
+    )
+    .order_by(_O.created, _O.id)
+)
+_STARTABLE = [OperationState.PREVIEWED.value, OperationState.FAILED.value]
+_PREPARE = sa.update(OPERATION).where(_O.ws == WS, _O.id == ID, _O.state.in_(_STARTABLE))
+_FINISH = sa.update(OPERATION).where(_O.ws == WS, _O.id == ID)
+_OUTBOX = sa.select(OUTBOX).where(_X.ws == WS, _X.operation == ID).order_by(_X.number)
+_EMPTY = sa.delete(OUTBOX).where(_X.ws == WS, _X.operation == ID)
+_RECEIPT_OF = sa.select(_R.document).where(_R.ws == WS, _R.operation == ID)
+_INTO = {t.name: sa.insert(t) for t in (OPERATION, OUTBOX, DIVERGENCE, RECEIPT)}
 
 
 class Operations:
@@ -22,9 +39,12 @@ class Operations:
         self._c = connection
         self._ws = ws
 
+    def _of(self, id_: str) -> dict[str, object]:
+        return {"ws_": self._ws, "id_": id_}
+
     def operation(self, id_: str) -> StoredOperation | None:
         """An operation with what it is bound to."""
-        row = self._c.execute(sa.select(OPERATION).where(_O.ws == self._ws, _O.id == id_)).first()
+        row = self._c.execute(_OPERATION, self._of(id_)).first()
         return None if row is None else _stored(row)
 
     def find(self, prefix: str, limit: int) -> list[str]:
@@ -76,19 +96,14 @@ class Operations:
 
     def prepared(self, checkout: str) -> list[StoredOperation]:
         """Operations a crash may have left between their first and last step."""
-        query = sa.select(OPERATION).where(
-            _O.ws == self._ws,
-            _O.state == OperationState.PREPARED.value,
-            _O.checkout == checkout,
-        )
-        return [_stored(r) for r in self._c.execute(query.order_by(_O.created, _O.id))]
+        mine = {"ws_": self._ws, "checkout_": checkout}
+        return [_stored(r) for r in self._c.execute(_PREPARED, mine)]
 
     def outbox(self, id_: str) -> list[OutboxTarget]:
         """The files of a prepared operation, in writing order."""
-        query = sa.select(OUTBOX).where(_X.ws == self._ws, _X.operation == id_)
         return [
             OutboxTarget(r.number, r.path, r.before_digest, r.after_digest, bytes(r.after))
-            for r in self._c.execute(query.order_by(_X.number))
+            for r in self._c.execute(_OUTBOX, self._of(id_))
         ]
 
     def divergence(self, id_: str) -> list[tuple[str, bytes, bytes]]:
@@ -101,9 +116,7 @@ class Operations:
 
     def receipt(self, operation_id: str) -> Receipt | None:
         """The receipt of an applied operation."""
-        found = self._c.execute(
-            sa.select(_R.document).where(_R.ws == self._ws, _R.operation == operation_id)
-        ).scalar()
+        found = self._c.execute(_RECEIPT_OF, self._of(operation_id)).scalar()
         return None if found is None else Receipt.model_validate_json(bytes(found))
 
     def receipts(self, page: Page) -> tuple[list[Receipt], str | None]:
@@ -146,82 +159,70 @@ class Operations:
             again = {"state": OperationState.PREVIEWED.value, "error": None}
             self._c.execute(sa.update(OPERATION).where(*mine).values(**again))
             return
-        self._c.execute(
-            sa.insert(OPERATION).values(
-                ws=self._ws,
-                id=operation.operation_id,
-                action=operation.envelope.action,
-                consumer=operation.envelope.consumer,
-                subject=operation.envelope.subject,
-                state=operation.state.value,
-                envelope=operation.envelope.model_dump_json().encode(),
-                checkout=operation.checkout,
-                actor=operation.actor.model_dump_json().encode(),
-                as_of=operation.as_of,
-                created=operation.created,
-                error=None,
-            )
-        )
+        row = {
+            "ws": self._ws,
+            "id": operation.operation_id,
+            "action": operation.envelope.action,
+            "consumer": operation.envelope.consumer,
+            "subject": operation.envelope.subject,
+            "state": operation.state.value,
+            "envelope": operation.envelope.model_dump_json().encode(),
+            "checkout": operation.checkout,
+            "actor": operation.actor.model_dump_json().encode(),
+            "as_of": operation.as_of,
+            "created": operation.created,
+            "error": None,
+        }
+        self._c.execute(_INTO["operation"], row)
 
     def prepare(self, id_: str, targets: Sequence[OutboxTarget], actor: Actor) -> bool:
         """Move to prepared with the bytes to be written; False when it may not start any more."""
-        startable = [OperationState.PREVIEWED.value, OperationState.FAILED.value]
-        done = self._c.execute(
-            sa.update(OPERATION)
-            .where(_O.ws == self._ws, _O.id == id_, _O.state.in_(startable))
-            .values(
-                state=OperationState.PREPARED.value,
-                actor=actor.model_dump_json().encode(),
-                error=None,
-            )
-        )
-        if done.rowcount != 1:
+        now = {
+            "state": OperationState.PREPARED.value,
+            "actor": actor.model_dump_json().encode(),
+            "error": None,
+        }
+        if self._c.execute(_PREPARE, self._of(id_) | now).rowcount != 1:
             return False
-        for t in targets:
-            self._c.execute(
-                sa.insert(OUTBOX).values(
-                    ws=self._ws,
-                    operation=id_,
-                    number=t.number,
-                    path=t.path,
-                    before_digest=t.before_digest,
-                    after_digest=t.after_digest,
-                    after=t.after,
-                )
-            )
+        rows = [
+            {
+                "ws": self._ws,
+                "operation": id_,
+                "number": t.number,
+                "path": t.path,
+                "before_digest": t.before_digest,
+                "after_digest": t.after_digest,
+                "after": t.after,
+            }
+            for t in targets
+        ]
+        if rows:
+            self._c.execute(_INTO["outbox"], rows)
         return True
 
     def finish(self, id_: str, state: OperationState, error: str | None) -> None:
         """Leave prepared for an end state; the outbox bytes go with it."""
-        self._c.execute(
-            sa.update(OPERATION)
-            .where(_O.ws == self._ws, _O.id == id_)
-            .values(state=state.value, error=error)
-        )
-        self._c.execute(sa.delete(OUTBOX).where(_X.ws == self._ws, _X.operation == id_))
+        self._c.execute(_FINISH, self._of(id_) | {"state": state.value, "error": error})
+        self._c.execute(_EMPTY, self._of(id_))
 
     def keep_divergence(self, id_: str, path: str, found: bytes, wanted: bytes) -> None:
         """Keep both versions of a destination that is neither before nor after."""
         mine = sa.and_(_D.ws == self._ws, _D.operation == id_, _D.path == path)
         self._c.execute(sa.delete(DIVERGENCE).where(mine))
-        self._c.execute(
-            sa.insert(DIVERGENCE).values(
-                ws=self._ws, operation=id_, path=path, found=found, wanted=wanted
-            )
-        )
+        row = {"ws": self._ws, "operation": id_, "path": path, "found": found, "wanted": wanted}
+        self._c.execute(_INTO["divergence"], row)
 
     def add_receipt(self, receipt: Receipt) -> None:
         """Append a receipt under its ledger position."""
-        self._c.execute(
-            sa.insert(RECEIPT).values(
-                ws=self._ws,
-                seq=receipt.ledger_seq,
-                id=receipt.receipt_id,
-                operation=receipt.operation_id,
-                consumer=receipt.consumer,
-                document=receipt.model_dump_json().encode(),
-            )
-        )
+        row = {
+            "ws": self._ws,
+            "seq": receipt.ledger_seq,
+            "id": receipt.receipt_id,
+            "operation": receipt.operation_id,
+            "consumer": receipt.consumer,
+            "document": receipt.model_dump_json().encode(),
+        }
+        self._c.execute(_INTO["receipt"], row)
 
 
 def _place(after: str | None) -> tuple[int, str]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import sqlalchemy as sa
 
 from schemas.candidates import CandidateRow
@@ -9,9 +11,13 @@ from schemas.common import Page
 from schemas.promotion import Belief, BeliefAtConsumer, BeliefState
 from schemas.storage import CandidateFilter
 from store.candidates import Candidates
+from store.keys import ID, WS
 from store.tables import BELIEF, BELIEF_CONSUMER
 
 _B, _A = BELIEF.c, BELIEF_CONSUMER.c
+_BELIEF = sa.select(BELIEF).where(_B.ws == WS, _B.id == ID)
+_CONSUMERS = sa.select(BELIEF_CONSUMER).where(_A.ws == WS, _A.belief == ID).order_by(_A.consumer)
+_FORM, _STANDS = sa.insert(BELIEF), sa.insert(BELIEF_CONSUMER)
 
 
 class Promotion:
@@ -27,7 +33,7 @@ class Promotion:
 
     def belief(self, id_: str) -> Belief | None:
         """One belief."""
-        row = self._c.execute(sa.select(BELIEF).where(_B.ws == self._ws, _B.id == id_)).first()
+        row = self._c.execute(_BELIEF, {"ws_": self._ws, "id_": id_}).first()
         return None if row is None else self._belief(row)
 
     def belief_of(self, candidate: str, version: int) -> Belief | None:
@@ -48,6 +54,20 @@ class Promotion:
         items = [self._belief(r) for r in rows[: page.limit]]
         return items, items[-1].id if more else None
 
+    def newest(self, limit: int) -> list[Belief]:
+        """The beliefs formed last, newest first, in two queries."""
+        query = sa.select(BELIEF).where(_B.ws == self._ws)
+        rows = self._c.execute(query.order_by(_B.recorded.desc(), _B.id).limit(limit)).all()
+        if not rows:
+            return []
+        at: dict[str, list[sa.Row[tuple[object, ...]]]] = {}
+        held = sa.select(BELIEF_CONSUMER).where(
+            _A.ws == self._ws, _A.belief.in_([r.id for r in rows])
+        )
+        for c in self._c.execute(held.order_by(_A.consumer)):
+            at.setdefault(c.belief, []).append(c)
+        return [_belief(r, at.get(r.id, [])) for r in rows]
+
     def counts(self) -> dict[str, int]:
         """Number of beliefs at consumers, by state."""
         rows = self._c.execute(
@@ -58,44 +78,35 @@ class Promotion:
     def add_belief(self, belief: Belief, consumer: str, receipt: str) -> None:
         """Form a belief, or add one more consumer to it."""
         if self.belief(belief.id) is None:
-            self._c.execute(
-                sa.insert(BELIEF).values(
-                    ws=self._ws,
-                    id=belief.id,
-                    candidate=belief.candidate,
-                    version=belief.version,
-                    statement=belief.statement,
-                    valid_from=belief.valid_from,
-                    valid_until=belief.valid_until,
-                    recorded=belief.recorded,
-                )
-            )
-        self._c.execute(
-            sa.insert(BELIEF_CONSUMER).values(
-                ws=self._ws,
-                belief=belief.id,
-                consumer=consumer,
-                state=BeliefState.ACTIVE.value,
-                receipt=receipt,
-            )
-        )
+            row = belief.model_dump(exclude={"consumers"}) | {"ws": self._ws}
+            self._c.execute(_FORM, row)
+        stands = {
+            "ws": self._ws,
+            "belief": belief.id,
+            "consumer": consumer,
+            "state": BeliefState.ACTIVE.value,
+            "receipt": receipt,
+        }
+        self._c.execute(_STANDS, stands)
 
     def _belief(self, row: sa.Row[tuple[object, ...]]) -> Belief:
-        consumers = self._c.execute(
-            sa.select(BELIEF_CONSUMER)
-            .where(_A.ws == self._ws, _A.belief == row.id)
-            .order_by(_A.consumer)
-        )
-        return Belief(
-            id=row.id,
-            statement=row.statement,
-            candidate=row.candidate,
-            version=row.version,
-            consumers=tuple(
-                BeliefAtConsumer(consumer=c.consumer, state=BeliefState(c.state), receipt=c.receipt)
-                for c in consumers
-            ),
-            valid_from=row.valid_from,
-            valid_until=row.valid_until,
-            recorded=row.recorded,
-        )
+        consumers = self._c.execute(_CONSUMERS, {"ws_": self._ws, "id_": row.id})
+        return _belief(row, list(consumers))
+
+
+def _belief(
+    row: sa.Row[tuple[object, ...]], consumers: Sequence[sa.Row[tuple[object, ...]]]
+) -> Belief:
+    return Belief(
+        id=row.id,
+        statement=row.statement,
+        candidate=row.candidate,
+        version=row.version,
+        consumers=tuple(
+            BeliefAtConsumer(consumer=c.consumer, state=BeliefState(c.state), receipt=c.receipt)
+            for c in consumers
+        ),
+        valid_from=row.valid_from,
+        valid_until=row.valid_until,
+        recorded=row.recorded,
+    )

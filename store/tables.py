@@ -147,6 +147,52 @@ class EventBodyRow(SQLModel, table=True):
     raw: bytes | None = _bytes(nullable=True)
 
 
+class ArtifactRow(SQLModel, table=True):
+    """Bytes that are kept whole, named by their digest."""
+
+    __tablename__ = "artifact"
+    ws: int = _int(primary_key=True)
+    artifact: int = _int(primary_key=True)
+    digest: bytes = _bytes()
+    size: int = _int()
+    lines: int = _int()
+    created: int = _int()
+
+
+class ArtifactChunkRow(SQLModel, table=True):
+    """One MiB of an artifact: what a range read verifies."""
+
+    __tablename__ = "artifact_chunk"
+    ws: int = _int(primary_key=True)
+    artifact: int = _int(primary_key=True)
+    chunk: int = _int(primary_key=True)
+    digest: bytes = _bytes()
+    lines: int = _int()
+
+
+class ArtifactRevisionRow(SQLModel, table=True):
+    """What a path held when it was registered."""
+
+    __tablename__ = "artifact_revision"
+    ws: int = _int(primary_key=True)
+    number: int = _int(primary_key=True)
+    id: str = _text()
+    path: str = _text()
+    revision: int = _int()
+    artifact: int = _int()
+    time: int = _int()
+
+
+class ArtifactBytesRow(SQLModel, table=True):
+    """Bytes of an artifact where there is no folder for them (PostgreSQL)."""
+
+    __tablename__ = "artifact_bytes"
+    ws: int = _int(primary_key=True)
+    digest: bytes = _bytes(primary_key=True)
+    chunk: int = _int(primary_key=True)
+    data: bytes = _bytes()
+
+
 class CandidateRowTable(SQLModel, table=True):
     """A candidate's newest version as lists need it."""
 
@@ -165,9 +211,11 @@ class CandidateRowTable(SQLModel, table=True):
     session: str = _text()
     method: str = _text()
     hazards: str = _text()
+    attention: str = _text()
     place: int = _int()
     created: int = _int()
     changed: int = _int()
+    due: int | None = _int(nullable=True)
 
 
 class CandidateVersionRow(SQLModel, table=True):
@@ -207,6 +255,25 @@ class ClaimRow(SQLModel, table=True):
     scope: str = _text()
     layer: str = _text()
     statement: str = _text()
+
+
+class ClaimBandRow(SQLModel, table=True):
+    """Where a claim stands in the index of near duplicates; keyed, so it tells nothing by itself."""
+
+    __tablename__ = "claim_band"
+    ws: int = _int(primary_key=True)
+    band: int = _int(primary_key=True)
+    claim: bytes = _bytes(primary_key=True)
+
+
+class LikenessRow(SQLModel, table=True):
+    """Two claims that are near duplicates, or speak under one key without contradicting."""
+
+    __tablename__ = "likeness"
+    ws: int = _int(primary_key=True)
+    claim: bytes = _bytes(primary_key=True)
+    other: bytes = _bytes(primary_key=True)
+    kind: str = _text()
 
 
 class OperationRowTable(SQLModel, table=True):
@@ -303,10 +370,16 @@ SOURCE_PATH = table(SourcePathRow)
 SESSION_FILE = table(SessionFileRow)
 EVENT = table(EventRow)
 EVENT_BODY = table(EventBodyRow)
+ARTIFACT = table(ArtifactRow)
+ARTIFACT_CHUNK = table(ArtifactChunkRow)
+ARTIFACT_REVISION = table(ArtifactRevisionRow)
+ARTIFACT_BYTES = table(ArtifactBytesRow)
 CANDIDATE = table(CandidateRowTable)
 CANDIDATE_VERSION = table(CandidateVersionRow)
 DECISION = table(DecisionRow)
 CLAIM = table(ClaimRow)
+CLAIM_BAND = table(ClaimBandRow)
+LIKENESS = table(LikenessRow)
 OPERATION = table(OperationRowTable)
 OUTBOX = table(OutboxRow)
 DIVERGENCE = table(DivergenceRow)

@@ -5,11 +5,14 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Iterator, Mapping
 from functools import cached_property
+from pathlib import Path
 
 import sqlalchemy as sa
 
 from schemas.errors import Unusable
-from store.candidates import Candidates, Claims
+from store.artifacts import Artifacts, FileBlobs, RowBlobs
+from store.candidates import Candidates
+from store.claims import Claims
 from store.engine import Database
 from store.evidence import Evidence
 from store.keys import hold
@@ -31,6 +34,11 @@ class Unit:
     def evidence(self) -> Evidence:
         """Files and events."""
         return Evidence(self._c, self._ws)
+
+    @cached_property
+    def artifacts(self) -> Artifacts:
+        """Bytes kept whole, and revisions of paths."""
+        return Artifacts(self._c, self._ws)
 
     @cached_property
     def ledger(self) -> Ledger:
@@ -61,9 +69,12 @@ class Unit:
 class SqlStore:
     """One workspace in one database."""
 
-    def __init__(self, database: Database, workspace_id: str) -> None:
+    def __init__(self, database: Database, workspace_id: str, artifacts: Path) -> None:
         self._db = database
         self._ws, self.secret = self._bind(workspace_id)
+        self.blobs: FileBlobs | RowBlobs = (
+            FileBlobs(artifacts) if database.sqlite else RowBlobs(database, self._ws)
+        )
 
     def _bind(self, workspace_id: str) -> tuple[int, bytes]:
         w = WORKSPACE.c
@@ -116,20 +127,19 @@ class SqlStore:
         self._db.close()
 
 
-def open_store(url: str, workspace_id: str, *, wait: float) -> SqlStore:
-    """The store at `url`, migrated to HEAD, bound to a workspace it holds.
+def open_store(url: str, workspace_id: str, *, artifacts: Path, wait: float) -> SqlStore:
+    """The store at `url`, migrated to HEAD, bound to a workspace it holds; SQLite keeps the bytes
+    of artifacts in the folder `artifacts`.
 
     Raises Unusable `workspace.foreign-store` when it holds only others.
     """
     database = Database(url, wait=wait)
     with database.closed_on_error():
         database.prepare()
-        return SqlStore(database, workspace_id)
+        return SqlStore(database, workspace_id, artifacts)
 
 
-def create_workspace(
-    url: str, workspace_id: str, secret: bytes, time: int, *, wait: float
-) -> SqlStore:
+def create_workspace(url: str, workspace_id: str, secret: bytes, time: int, *, wait: float) -> None:
     """Make the store if need be and enter the workspace in it; a second call changes nothing.
 
     Raises Unusable `workspace.foreign-store` for a SQLite file that holds another workspace.
@@ -137,7 +147,7 @@ def create_workspace(
     database = Database(url, wait=wait)
     with database.closed_on_error():
         _enter(database, workspace_id, secret, time)
-        return SqlStore(database, workspace_id)
+    database.close()
 
 
 def _enter(database: Database, workspace_id: str, secret: bytes, time: int) -> None:

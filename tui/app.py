@@ -43,6 +43,7 @@ class DeskApp(App[int]):
     TITLE = "memdesk"
     BINDINGS: ClassVar[list[BindingType]] = list(keys.bindings("desk"))
     HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (100, "-wide")]  # noqa: RUF012
+    VERTICAL_BREAKPOINTS = [(0, "-short"), (34, "-tall")]  # noqa: RUF012
     ENABLE_COMMAND_PALETTE = True
 
     def __init__(self, root: Path, store: str | None = None, reviewer: str | None = None) -> None:
@@ -133,7 +134,7 @@ class DeskApp(App[int]):
     def _tabs(self) -> None:
         counts = self._counts
         shown = {
-            1: counts.candidates.get("pending", 0) if counts else None,
+            1: counts.waiting if counts else None,
             2: counts.candidates.get("accepted", 0) if counts else None,
         }
         parts = tabs(shown, self.active, self.size.width)

@@ -10,27 +10,32 @@ from bisect import bisect_right
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import core.promotion  # noqa: F401  (registers the handlers)
 from core import desk as desks
 from core import status as whole
 from core import textdiff
-from core.candidates import editor, lanes, review
+from core.candidates import dates, editor, lanes, review
 from core.candidates.review import CandidateRef
 from core.config import DeskTable
 from core.evidence import lookup
 from core.follow import follow
 from core.operations import confirm
-from core.promotion import preview
+from core.promotion import preview, standing
+from core.promotion.consumers import wiki
+from core.promotion.preview import Exact
+from core.promotion.standing import Standing
 from core.workspace import branch
 from schemas.candidates import BatchReport, CandidateRow, CandidateVersion, Verdict
 from schemas.common import Door
 from schemas.evidence import Event
-from schemas.operations import OperationRow, Receipt
-from schemas.promotion import Preview
+from schemas.operations import Moved, OperationRow, OperationState, Receipt
+from schemas.promotion import Belief, BeliefAtConsumer
 from schemas.reasons import REASONS, Reason
 from schemas.status import Status
-from schemas.storage import CandidateFilter
+from schemas.storage import CandidateFilter, Place
+from tui import collector
 from tui.widgets.rows import PAGE
 
 SHOWN = 1_000
@@ -45,33 +50,46 @@ class Counts:
     operations: dict[str, int]
     receipts: int
     beliefs: int
+    due: tuple[int, ...] = ()
+    """Numbers of deferred candidates whose day has come: they need a decision again."""
+    next_due: int | None = None
+
+    @property
+    def waiting(self) -> int:
+        """What needs a decision now."""
+        return self.candidates.get("pending", 0) + len(self.due)
 
 
 @dataclass(frozen=True, slots=True)
 class Result:
     """A list's shape: every PAGE-th key, its length, and the pages that are on screen."""
 
-    anchors: Sequence[int]
+    anchors: Sequence[Any]
     total: int
     pages: Mapping[int, Sequence[CandidateRow]]
-    lanes: Sequence[Lane]
+    groups: Sequence[Section]
 
 
 @dataclass(frozen=True, slots=True)
-class Lane:
-    """A group of the queue: key, name, how many stand in it, whether it starts folded."""
+class Section:
+    """A group of a list: key, name, rows in it, those still to be decided, whether it starts folded."""
 
-    key: int
+    key: int | str
     name: str
     count: int
+    open: int
     folded: bool
 
 
-def _lanes(counts: dict[int, int]) -> list[Lane]:
-    return [
-        Lane(k, lanes.NAMES[lanes.Lane(k)], n, lanes.Lane(k) in lanes.FOLDED)
-        for k, n in sorted(counts.items())
-    ]
+def _section(key: int | str, count: int, still_open: int) -> Section:
+    if isinstance(key, int):
+        lane = lanes.Lane(key)
+        return Section(key, lanes.NAMES[lane], count, still_open, lane in lanes.FOLDED)
+    return Section(key, key or "no session", count, still_open, folded=False)
+
+
+_DUE = 500
+_LAST = 60
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,15 +102,16 @@ class Detail:
     """The first source's event between its neighbours."""
     base: CandidateVersion | None
     """What it is compared with: the version last decided, or else the one before."""
+    leftovers: Sequence[str] = ()
+    """Wiki lines that say what a conflicting statement says; they come a moment later."""
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
-    """A preview with the diffs of its targets."""
+class Held:
+    """A statement as one consumer holds it."""
 
-    preview: Preview
-    diffs: Sequence[tuple[str, textdiff.TextDiff, bool]]
-    """Per target: path, diff, whether it is derived from another."""
+    belief: Belief
+    at: BeliefAtConsumer
 
 
 class Client:
@@ -105,6 +124,7 @@ class Client:
         self.reviewer = who.reviewer
         self.name = self.desk.workspace.root.name
         self.branch = branch(self.desk.workspace.root)
+        collector.keep()
 
     def close(self) -> None:
         """Close the store."""
@@ -135,6 +155,8 @@ class Client:
                 view.operations.counts(),
                 view.operations.receipt_count(),
                 sum(view.promotion.counts().values()),
+                tuple(view.candidates.due(self.now(), _DUE)),
+                view.candidates.next_due(self.now()),
             )
 
     def status(self) -> Status:
@@ -143,25 +165,42 @@ class Client:
 
     # candidates
 
-    def lanes(self, wanted: CandidateFilter) -> list[Lane]:
-        """The groups of a list that hold anything, in their order."""
-        with self.desk.store.read() as view:
-            return _lanes(view.candidates.lanes(wanted))
-
     def refs(self, wanted: CandidateFilter) -> list[tuple[int, str, int]]:
         """Number, id and version of every row of a list."""
         with self.desk.store.read() as view:
             return view.candidates.refs(wanted)
 
     def decide_all(
-        self, refs: Sequence[tuple[str, int]], verdict: Verdict, reason: str
+        self, refs: Sequence[tuple[str, int]], verdict: Verdict, reason: str, until: int | None
     ) -> BatchReport:
         """One decision each on exactly these versions."""
         named = [CandidateRef(id_, version) for id_, version in refs]
-        return review.decide_all(self.desk, named, verdict, reason=reason)
+        return review.decide_all(self.desk, named, verdict, reason=reason, until=until)
 
-    def result(self, wanted: CandidateFilter, near: Sequence[int]) -> Result:
-        """A list's shape, its first page and the pages around the places in `near`."""
+    def until(self, text: str) -> int:
+        """The moment a person means by a date."""
+        return dates.until(text, self.now())
+
+    def last(self, count: int) -> Sequence[Sequence[CandidateVersion]]:
+        """The last decisions that still stand, newest first; one key's batch is one of them."""
+        with self.desk.store.read() as view:
+            made = view.candidates.last_decisions(_LAST)
+        out: dict[str, list[CandidateVersion]] = {}
+        for v in made:
+            if v.decision and v.version == v.newest:
+                out.setdefault(v.decision.batch or f"{v.id}@{v.version}", []).append(v)
+        return list(out.values())[:count]
+
+    def result(
+        self,
+        wanted: CandidateFilter,
+        near: Sequence[Place],
+        still: CandidateFilter | None = None,
+    ) -> Result:
+        """A list's shape, its first page and the pages around the places in `near`.
+
+        `still` is what of the list is still to be decided; all of it if not given.
+        """
         with self.desk.store.read() as view:
             anchors, total = view.candidates.anchors(wanted, PAGE)
             places = {0, *(max(0, bisect_right(anchors, n) - 1) for n in near)}
@@ -170,9 +209,12 @@ class Client:
                 for p in sorted(places)
                 if p < len(anchors)
             }
-            return Result(anchors, total, pages, _lanes(view.candidates.lanes(wanted)))
+            counts = view.candidates.groups(wanted)
+            left = counts if still in (None, wanted) else view.candidates.groups(still)
+            groups = [_section(k, n, left.get(k, 0)) for k, n in counts.items()]
+            return Result(anchors, total, pages, groups)
 
-    def window(self, wanted: CandidateFilter, start: int) -> Sequence[CandidateRow]:
+    def window(self, wanted: CandidateFilter, start: Place) -> Sequence[CandidateRow]:
         """One page from a key on."""
         with self.desk.store.read() as view:
             return view.candidates.window(wanted, start, PAGE)
@@ -206,12 +248,28 @@ class Client:
         base = decided or earlier
         return Detail(shown, versions, around, base[-1] if base else None)
 
+    def still_say(self, version: CandidateVersion) -> list[str]:
+        """Wiki lines that say what a conflicting statement says."""
+        return wiki.still_say(self.desk, version, version.conflicts)
+
     def decide(
-        self, id_: str, version: int, verdict: Verdict, reason: str, acknowledged: Sequence[str]
+        self,
+        id_: str,
+        version: int,
+        verdict: Verdict,
+        reason: str,
+        acknowledged: Sequence[str],
+        until: int | None = None,
     ) -> CandidateVersion:
         """Record one decision on exactly this version."""
-        ref = CandidateRef(id_, version)
-        return review.decide(self.desk, ref, verdict, reason=reason, acknowledged=acknowledged)
+        return review.decide(
+            self.desk,
+            CandidateRef(id_, version),
+            verdict,
+            reason=reason,
+            acknowledged=acknowledged,
+            until=until,
+        )
 
     def undo(self) -> review.Undone:
         """Reopen what this reviewer decided last, one version or a batch."""
@@ -227,20 +285,31 @@ class Client:
 
     # promotion
 
-    def preview(self, id_: str, version: int, consumer: str) -> Shown:
+    @staticmethod
+    def consumers() -> list[str]:
+        """Where a candidate can go, the usual one first."""
+        return preview.consumers()
+
+    def preview(self, id_: str, version: int, consumer: str) -> Exact:
         """Build the preview of a version."""
-        built = preview.build(self.desk, CandidateRef(id_, version), consumer)
-        return self.shown(built)
+        return preview.exact(self.desk, CandidateRef(id_, version), consumer)
 
-    def check(self, operation_id: str) -> Preview:
-        """A preview as things stand now."""
-        return preview.show(self.desk, operation_id)
+    def look(self, operation_id: str) -> Exact:
+        """A stored preview as things stand now."""
+        return preview.look(self.desk, operation_id)
 
-    def shown(self, built: Preview) -> Shown:
-        """A preview with the diffs of its targets; none when its bytes moved on."""
-        targets = preview.targets(self.desk, built.operation_id)
-        diffs = [(t.path, textdiff.compare(t.before, t.after), t.derived) for t in targets]
-        return Shown(built, diffs)
+    def check(self, operation_id: str) -> tuple[OperationState, tuple[Moved, ...]]:
+        """Where an operation stands and what moved under it; compares no lines."""
+        now = preview.present(self.desk, operation_id)
+        return now.operation.state, now.moved
+
+    def standing(self, read: Exact) -> Standing:
+        """Everything about what moved under a preview that was read."""
+        return standing.of(self.desk, read.preview.operation_id, read.targets)
+
+    def divergence(self, operation_id: str) -> list[tuple[str, textdiff.Comparison]]:
+        """Both versions of each file of a diverged operation."""
+        return preview.divergence(self.desk, operation_id)
 
     def confirm(self, operation_id: str) -> Receipt:
         """Write exactly what was previewed."""
@@ -260,6 +329,11 @@ class Client:
         """Receipts, newest first, as far as they are shown."""
         with self.desk.store.read() as view:
             return view.operations.newest_receipts(SHOWN)
+
+    def held(self) -> Sequence[Held]:
+        """What consumers hold, the newest first, as far as it is shown."""
+        with self.desk.store.read() as view:
+            return [Held(b, at) for b in view.promotion.newest(SHOWN) for at in b.consumers]
 
     @staticmethod
     def reason(code: str) -> Reason | None:

@@ -64,6 +64,41 @@ ACTIONS: tuple[Action, ...] = (
     ),
     Action("candidates.reject", "candidates", "r", "reject", "Reject this exact version."),
     Action("candidates.defer", "candidates", "d", "defer", "Put it off."),
+    Action(
+        "candidates.defer-until",
+        "candidates",
+        "s",
+        "defer until",
+        "Put it off until a day: monday, 3d, 2026-12-05.",
+    ),
+    Action(
+        "candidates.reason",
+        "candidates",
+        "R",
+        "with a reason",
+        "Say a reason; the next decision carries it.",
+    ),
+    Action(
+        "candidates.again",
+        "candidates",
+        "full_stop",
+        "again",
+        "The last decision again, with its reason and day.",
+    ),
+    Action(
+        "candidates.clear",
+        "candidates",
+        "escape",
+        "clear",
+        "Back to the list; clear the filter, then the reason said.",
+    ),
+    Action(
+        "candidates.order",
+        "candidates",
+        "S",
+        "sort and group",
+        "Group by need, session, kind or author.",
+    ),
     Action("candidates.edit", "candidates", "e", "edit", "Edit as a new version in $EDITOR."),
     Action(
         "candidates.mark", "candidates", "space", "mark", "Mark the row, or take its mark away."
@@ -120,13 +155,38 @@ ACTIONS: tuple[Action, ...] = (
         "arm",
         "Arm the write; enter confirms, any other key disarms.",
     ),
+    Action(
+        "promotion.consumer", "promotion", "P", "consumer", "Choose where the row would be written."
+    ),
+    Action("promotion.split", "promotion", "s", "split", "One side or two, from 120 columns."),
+    Action(
+        "promotion.whitespace",
+        "promotion",
+        "w",
+        "whitespace",
+        "Mark every space, or only those that could mislead.",
+    ),
+    Action(
+        "promotion.less-context",
+        "promotion",
+        "left_curly_bracket",
+        "less context",
+        "Fewer unchanged lines around a change.",
+    ),
+    Action(
+        "promotion.more-context",
+        "promotion",
+        "right_curly_bracket",
+        "more context",
+        "More unchanged lines around a change.",
+    ),
     Action("promotion.fold", "promotion", "z", "unfold", "Fold or unfold derived files."),
     Action(
         "promotion.tab-next",
         "promotion",
         "right_square_bracket",
         "next list",
-        "Next list: to promote, writes, receipts.",
+        "Next list: to promote, outbox, receipts, in memory.",
     ),
     Action(
         "promotion.tab-back", "promotion", "left_square_bracket", "previous list", "Previous list."
@@ -153,6 +213,9 @@ SHOWN = {
     "asterisk": "*",
     "right_parenthesis": ")",
     "left_parenthesis": "(",
+    "left_curly_bracket": "{",
+    "right_curly_bracket": "}",
+    "full_stop": ".",
 }
 
 

@@ -7,7 +7,10 @@ from dataclasses import dataclass
 
 from textual.theme import Theme
 
-ROLES = ("text", "muted", "accent", "good", "warn", "bad", "add", "del", "owner", "rule", "mark")
+ROLES = (
+    *("text", "muted", "accent", "good", "warn", "bad", "add", "del", "owner", "rule", "mark"),
+    *("space", "space-mark"),
+)
 """Colour roles of a line's pieces; each is a component class in memdesk.tcss."""
 
 DARK = Theme(
@@ -66,6 +69,7 @@ class Glyphs:
     dot: str = "·"
     gap: str = "⋮"
     end: str = "↵"
+    here: str = "◂"
 
     def state(self, name: str) -> str:
         """The sign of a candidate or operation state."""
@@ -110,6 +114,7 @@ ASCII = Glyphs(
     dot="-",
     gap=":",
     end="$",
+    here="<",
 )
 
 STATE_ROLE = {

@@ -22,6 +22,8 @@ from schemas.evidence import Author, Event
 _BATCH = 200
 _PASTED_LINES = 60
 _MIN, _MAX = 8, 400
+_WORDS, _ASKED_WORDS = 4, 3
+"""Words a statement needs; what somebody asked to remember may be shorter."""
 _TASK_MIN, _TASK_MAX = 8, 160
 
 _K = CandidateKind
@@ -62,9 +64,27 @@ _REMEMBER = re.compile(
 _STANDING = re.compile(
     r"(?:(?:so|and|also|ok|okay|yes|no|but)[,:]?\s+)*(?:please\s+)?"
     r"(?:from now on|going forward|in (?:the )?future|as a rule|by default|whenever you|"
-    r"every time (?:you|we)|(?:always|never)\s+(?!mind|again\b|had|has|have|been|works?\b|seen))",
+    r"every time (?:you|we)|(?:don'?t ever|always|never)\s+(?!mind|again\b|had|has|have|been|works?\b|seen)|"
+    r"(?:you (?:should|must) |make sure (?:to |you |that you )?)(?:always|never)\s|"
+    r"(?:when(?:ever)?|if|before|after|for|in) [^,.;:]{3,60}, (?:please )?(?:always|never)\s)",
     re.I,
 )
+_STANDING_END = re.compile(
+    r"\b(?:from now on|from here on(?: out)?|going forward|in (?:the )?future,? please)"
+    r"[\s,]*(?:please|thanks|thank you|ok|okay)?[\s.!)]*$",
+    re.I,
+)
+_INSTEAD = re.compile(
+    r"(?:(?:so|and|also|ok|okay|no|but|to be clear)[,:]?\s+)*(?:please\s+)?(?:don'?t|do not|never) use\s+"
+    r"[^.;]{2,80}?[,;]?\s+(?:but |instead |rather )?use\s+\S",
+    re.I,
+)
+_ASKED_LATER = re.compile(
+    r"[,;–—-]\s+(?:(?:and|so|but|also|please)\s+)*(?:remember(?:\s+that\s+|\s+to\s+|\s*:\s+)|"
+    r"(?:keep in mind|don'?t forget)\s+that\s+)",
+    re.I,
+)
+"""A request to remember after other words of its sentence; at its start `_REMEMBER` names it."""
 _DECIDED = re.compile(
     r"(?:(?:so|and|also|ok|okay|yes|no)[,:]?\s+)*(?:we|i)(?:'ve| have)?\s+"
     r"(?:decided|agreed|settled|standardi[sz]ed)\s+(?:to|on|that|against)\s",
@@ -105,7 +125,7 @@ _RESTATES = re.compile(
 )
 _TASKISH = re.compile(
     r"\b(?:this time|for now|right now|just this|here only|in this (?:pr|commit|branch|file|case|session)|"
-    r"now (?:please|run|fix|do)|today only|for this (?:task|one|session))\b",
+    r"now (?:please|run|fix|do)|today only|for this (?:task|one|session)|in (?:those|these) \w+)\b",
     re.I,
 )
 _SENTENCE_END = re.compile(
@@ -115,6 +135,16 @@ _LIST_MARK = re.compile(r"^\s*(?:[-*+•]|\d{1,3}[.)])\s+(?:\[[ xX]\]\s+)?")
 _FENCE = re.compile(r"^\s{0,3}(`{3,}|~{3,})")
 _HEADING = re.compile(r"^#{1,6}\s+(?P<title>.+?)\s*#*\s*$")
 _EMPHASIS = re.compile(r"\*\*|(?<!\w)__|__(?!\w)")
+_CHOICE = re.compile(
+    r"[*_]{0,3}(?:option|alternative|choice|variant)\s+[\w.]{1,3}[*_]{0,3}\s*(?:[-–—:,]+|is\b)\s*",
+    re.I,
+)
+"""How a decision record names what it chose; the words after it are the decision."""
+_LEANS = re.compile(
+    r":$|\b(?i:option|alternative|choice|variant)\s+(?:\d+|[A-Z])\b|^`[^`]+\.\w{1,5}`\s+[-–—]|^\[[^\]]+\]\([^)]+\)\s*[-–—]"
+)
+"""Written words that say nothing without what stands around them: a list's opening, a reference
+to an option elsewhere, a file or link with a note on it."""
 _REFUSAL = re.compile(r"^(?:i(?:'m| am) sorry|sorry,|as an ai|i can(?:'t|not))", re.I)
 
 
@@ -147,7 +177,9 @@ def _sentence(text: str, start: int, end: int, owner: bool) -> Iterator[Found]:
     words = text[start:end]
     if label := _LABEL.match(words):
         kind = _LABELS[label["label"].lower()]
-        yield from _kept(text, start + label.end(), end, kind, "label")
+        at = start + label.end()
+        chosen = _CHOICE.match(words, label.end())
+        yield from _kept(text, start + chosen.end() if chosen else at, end, kind, "label")
         return
     if words.rstrip().endswith("?"):
         return
@@ -158,7 +190,10 @@ def _sentence(text: str, start: int, end: int, owner: bool) -> Iterator[Found]:
     elif asked := _REMEMBER.match(words):
         rest = start + asked.end()
         yield from _kept(text, rest, end, _kind_of(text[rest:end]), "explicit-request")
-    elif _STANDING.match(words):
+    elif later := _ASKED_LATER.search(words):
+        rest = start + later.end()
+        yield from _kept(text, rest, end, _kind_of(text[rest:end]), "explicit-request")
+    elif _STANDING.match(words) or _STANDING_END.search(words) or _INSTEAD.match(words):
         yield from _kept(text, start, end, _K.OPERATING_RULE, "standing-rule")
     elif _DECIDED.match(words):
         yield from _kept(text, start, end, _K.DECISION, "decision")
@@ -206,9 +241,13 @@ def _kept(text: str, start: int, end: int, kind: CandidateKind, method: str) -> 
     while end > start and text[end - 1] in " \t*_\r":
         end -= 1
     words = text[start:end]
-    enough = len(words.split()) >= 4 or not words.isascii()
-    if _MIN <= len(words) <= _MAX and enough and not _REFUSAL.match(words):
-        yield Found(start, end, kind, method)
+    least = _ASKED_WORDS if method == "explicit-request" else _WORDS
+    enough = len(words.split()) >= least or not words.isascii()
+    if not (_MIN <= len(words) <= _MAX and enough) or _REFUSAL.match(words):
+        return
+    if method in ("label", "heading") and _LEANS.search(words):
+        return
+    yield Found(start, end, kind, method)
 
 
 def _kind_of(words: str) -> CandidateKind:

@@ -10,9 +10,11 @@ from core.evidence.lookup import find, source_of
 from core.identity import digest_json, keyed_id
 from core.ports import Desk, Writer
 from schemas.candidates import (
+    Attention,
     CandidateKind,
     CandidateState,
     CandidateVersion,
+    HazardGate,
     Source,
 )
 from schemas.common import Classification
@@ -127,23 +129,47 @@ def add(desk: Desk, unit: Writer, p: Proposal) -> tuple[CandidateVersion, bool]:
 
 def store(desk: Desk, unit: Writer, version: CandidateVersion) -> None:
     """Append a version with its claim and ledger entry."""
-    claim = claims.claim_of(desk, version.statement)
+    claim = claim_of(desk, version)
     lane = lane_of(version.method, version.author, conflict=False)
-    unit.candidates.add(version, claim, lane)
-    unit.claims.put(
-        Claim(claim, version.key, version.scope, "candidate", version.id, version.statement)
-    )
+    unit.candidates.add(version, claim.claim, lane, attention(desk, version))
+    claims.enter(desk, unit.claims, claim)
     regroup(unit, version.key, version.scope)
     root = sealed.version(desk.secret, version.model_dump_json().encode())
     subject = f"{version.id}@{version.version}"
     unit.ledger.append("candidate", subject, root, 1, desk.clock())
 
 
+def claim_of(desk: Desk, v: CandidateVersion) -> Claim:
+    """The claim a version makes."""
+    name = claims.claim_of(desk, v.statement)
+    return Claim(name, v.key, v.scope, "candidate", v.id, v.statement)
+
+
+def attention(desk: Desk, v: CandidateVersion) -> Attention:
+    """What a list must mark: a block, or something to look at before accepting (spec 4.3, 4.4)."""
+    if any(h.gate is HazardGate.BLOCK for h in v.hazards):
+        return Attention.BLOCKED
+    return Attention.LOOK if v.hazards or sources_missing(desk, v) else Attention.NONE
+
+
+def sources_missing(desk: Desk, v: CandidateVersion) -> int:
+    """How many independent sources a procedure still lacks: two sessions, or two messages outside
+    any session, are independent (spec 4.4)."""
+    if v.kind is not CandidateKind.PROCEDURE:
+        return 0
+    places = {(s.session, s.event if s.session == "" else "") for s in v.sources}
+    return max(0, desk.policy.policy.procedure_sources - len(places))
+
+
 def regroup(unit: Writer, key: str, scope: str) -> None:
     """Put every candidate that speaks under a key into the lane its contradictions call for."""
     said = unit.claims.same_key(key, scope, "", _SPEAKING)
-    for c in unit.candidates.speaking(key, scope):
-        conflict = any(x.claim != c.claim and x.ref != c.id for x in said)
+    speaking = unit.candidates.speaking(key, scope)
+    likeness = unit.claims.likeness(list({c.claim for c in speaking}))
+    for c in speaking:
+        conflict = any(
+            x.ref != c.id and claims.contradicts(c.claim, x.claim, likeness) for x in said
+        )
         lane = lane_of(c.method, c.author, conflict=conflict)
         if lane != c.lane:
             unit.candidates.move(c.id, lane)

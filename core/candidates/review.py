@@ -14,7 +14,6 @@ from core.identity import one_id, parse_locator, random_id
 from core.ports import Desk, Reader, Writer
 from schemas.candidates import (
     BatchReport,
-    CandidateKind,
     CandidateState,
     CandidateVersion,
     Decision,
@@ -69,16 +68,18 @@ def show(desk: Desk, ref: CandidateRef) -> CandidateVersion:
 
     with desk.store.read() as view:
         version = _version(view, ref)
-        claim = claims.claim_of(desk, version.statement)
-        conflicts, duplicates = claims.relations(
-            view.claims, claim, version.key, version.scope, version.id
-        )
+        beside = claims.relations(view.claims, propose.claim_of(desk, version))
         sources = tuple(
             s.model_copy(update={"state": "current" if current(view, s) else "missing"})
             for s in version.sources
         )
     return version.model_copy(
-        update={"conflicts": conflicts, "duplicates": duplicates, "sources": sources}
+        update={
+            "conflicts": beside.conflicts,
+            "duplicates": beside.duplicates,
+            "near": beside.near,
+            "sources": sources,
+        }
     )
 
 
@@ -115,10 +116,20 @@ def decide(
         return _record(desk, unit, ref, decision)
 
 
+def _returned(version: CandidateVersion, now: int) -> bool:
+    """True for a deferral whose day has come."""
+    until = version.decision.until if version.decision else None
+    return version.state is CandidateState.DEFERRED and until is not None and until <= now
+
+
 def _record(desk: Desk, unit: Writer, ref: CandidateRef, decision: Decision) -> CandidateVersion:
     """One decision inside a transaction."""
     unit.candidates.hold()
     version = _version(unit, ref)
+    if decision.verdict is Verdict.DEFER and _returned(version, decision.time):
+        # A decided version never returns (spec 4.4): it is put off again as the next one.
+        version = _reopen(desk, unit, ref)
+        ref = CandidateRef(version.id, version.version)
     _check_open(version, decision.verdict)
     if decision.verdict is Verdict.ACCEPT:
         _check_acceptable(desk, version, decision.acknowledged)
@@ -133,7 +144,12 @@ def _record(desk: Desk, unit: Writer, ref: CandidateRef, decision: Decision) -> 
 
 
 def decide_all(
-    desk: Desk, refs: Sequence[CandidateRef], verdict: Verdict, *, reason: str = ""
+    desk: Desk,
+    refs: Sequence[CandidateRef],
+    verdict: Verdict,
+    *,
+    reason: str = "",
+    until: int | None = None,
 ) -> BatchReport:
     """One decision each on exactly these versions, undone together; what can't be is left.
 
@@ -150,6 +166,7 @@ def decide_all(
                     actor=desk.actor,
                     reason=screening.mask(reason.strip()),
                     time=desk.clock(),
+                    until=until if verdict is Verdict.DEFER else None,
                     batch=name,
                 )
                 try:
@@ -169,13 +186,15 @@ def _check_open(version: CandidateVersion, verdict: Verdict) -> None:
         )
     deferred_again = version.state is CandidateState.DEFERRED and verdict is Verdict.DEFER
     if version.state not in _OPEN or deferred_again:
-        by = f" by {version.decision.actor.reviewer}" if version.decision else ""
+        made = version.decision
+        by = f" by {made.actor.reviewer.partition(' <')[0]}" if made else ""
+        why = f": “{made.reason}”" if made and made.reason else ""
         raise Stale(
             "candidate.decided",
-            f"{name} is {version.state.value}{by}.",
+            f"{name} is {version.state.value}{by}{why}.",
             state=version.state.value,
-            reviewer=version.decision.actor.reviewer if version.decision else None,
-            reason=version.decision.reason if version.decision else None,
+            reviewer=made.actor.reviewer if made else None,
+            reason=made.reason if made else None,
         )
 
 
@@ -183,10 +202,9 @@ def _check_acceptable(desk: Desk, version: CandidateVersion, acknowledged: Seque
     for hazard in version.hazards:
         if hazard.gate is HazardGate.BLOCK or hazard.code not in acknowledged:
             raise Refused(hazard.code, hazard=hazard.code, gate=hazard.gate.value)
-    needed = desk.policy.policy.procedure_sources
-    places = {(s.session, s.event if s.session == "" else "") for s in version.sources}
-    if version.kind is CandidateKind.PROCEDURE and len(places) < needed:
-        raise Refused("candidate.second-source", needed=needed, found=len(places))
+    if missing := propose.sources_missing(desk, version):
+        needed = desk.policy.policy.procedure_sources
+        raise Refused("candidate.second-source", needed=needed, found=needed - missing)
 
 
 def reopen(desk: Desk, ref: CandidateRef) -> CandidateVersion:

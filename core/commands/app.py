@@ -123,6 +123,7 @@ def progress(path: str, read: int, size: int) -> None:
 
 def run(open_ui: OpenUi | None, front: list[str], rest: list[str]) -> int:
     """Run one call with its global options in front; errors become statuses and lines."""
+    import core.commands.artifacts
     import core.commands.candidates
     import core.commands.demo
     import core.commands.evidence

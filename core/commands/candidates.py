@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from datetime import UTC, date, datetime
 from typing import TYPE_CHECKING, Any
 
 import typer
@@ -12,6 +11,7 @@ from core.safe_text import one_line
 from schemas.choices import CandidateKind, CandidateState, Verdict
 
 if TYPE_CHECKING:
+    from core.ports import Desk
     from schemas.candidates import CandidateVersion
 
 candidates = typer.Typer(help="Proposals that wait for a person.", no_args_is_help=True)
@@ -108,7 +108,15 @@ def show(ref: str = typer.Argument(..., help="ID or ID@N.")) -> None:
         }
         for v in history
     ]
-    emit(document, *_lines(version))
+    document["leftovers"] = leftovers(desk, version)
+    emit(document, *_lines(version), *(f"  ~ {x}" for x in document["leftovers"]))
+
+
+def leftovers(desk: Desk, version: CandidateVersion) -> list[str]:
+    """Wiki lines that still say what a conflicting statement says (spec 5.8)."""
+    from core.promotion.consumers import wiki
+
+    return wiki.still_say(desk, version, version.conflicts)
 
 
 def _lines(v: CandidateVersion) -> list[str]:
@@ -119,6 +127,7 @@ def _lines(v: CandidateVersion) -> list[str]:
     lines += [f"  # {h.code} ({h.gate})" for h in v.hazards]
     lines += [f"  ! {c.code} {c.layer} {c.ref[:11]}: {c.statement}" for c in v.conflicts]
     lines += [f"  = {c.code} {c.layer} {c.ref[:11]}" for c in v.duplicates]
+    lines += [f"  ~ {c.code} {c.state or c.layer} {c.ref[:11]}: {c.statement}" for c in v.near]
     for s in v.sources:
         lines.append(f"  {s.author} session:{s.session}#L{s.line} {s.locator}")
         lines.append(f"    “{one_line(s.quote, 300)}”")
@@ -211,27 +220,13 @@ def reject(refs: list[str] = _REFS, reason: str = _REASON) -> None:
 def defer(
     refs: list[str] = _REFS,
     reason: str = _REASON,
-    until: str | None = typer.Option(None, help="A date, or a date-time with zone."),
+    until: str | None = typer.Option(None, help="A date, monday, 3d, or a date-time with zone."),
 ) -> None:
     """Put exact versions off, until a date if one is given."""
-    _decide(refs, Verdict.DEFER, reason, until=_micros(until) if until else None)
+    from core.candidates import dates
 
-
-def _micros(text: str) -> int:
-    """Microseconds of a date (UTC midnight) or a date-time with zone; naive times are refused."""
-    try:
-        if len(text) == 10:
-            day = date.fromisoformat(text)
-            moment = datetime(day.year, day.month, day.day, tzinfo=UTC)
-        else:
-            moment = datetime.fromisoformat(text)
-    except ValueError as err:
-        raise typer.BadParameter(f"--until: {text} is no date.") from err
-    if moment.tzinfo is None:
-        raise typer.BadParameter("--until: a date-time needs its zone, like 2026-12-01T09:00Z.")
-    if moment.year < 1971:
-        raise typer.BadParameter(f"--until: {text} is long past.")
-    return int(moment.timestamp()) * 1_000_000
+    moment = dates.until(until, desk_().clock()) if until is not None else None
+    _decide(refs, Verdict.DEFER, reason, until=moment)
 
 
 @candidates.command("reopen")

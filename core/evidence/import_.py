@@ -221,7 +221,7 @@ def _batches(
         batch_events=desk.policy.evidence.batch_events,
     )
     # A hash that has begun can't be handed over: the rest of a file that grew is read here.
-    if ahead is not None and stored.size == 0:
+    if ahead is not None and stored.size == 0 and ahead.pays(size):
         return ahead.read(request, file)
     return batches(request, file, hasher)
 

@@ -7,6 +7,7 @@ destination by exchange, one commit with receipt, ledger entry and consequences.
 from __future__ import annotations
 
 import contextlib
+from dataclasses import replace
 
 from core import config, sealed
 from core.identity import keyed_id, one_id, parse_locator
@@ -39,11 +40,10 @@ def _stored(view: Reader, operation_id: str) -> StoredOperation:
     return found
 
 
-def _stored_with_receipt(desk: Desk, operation_id: str) -> tuple[StoredOperation, Receipt | None]:
-    """An operation and, once it is applied, its receipt, marked as a replay: one view of both."""
-    with desk.store.read() as view:
-        operation = _stored(view, operation_id)
-        receipt = view.operations.receipt(operation_id)
+def _with_receipt(view: Reader, operation_id: str) -> tuple[StoredOperation, Receipt | None]:
+    """An operation and, once it is applied, its receipt, marked as a replay."""
+    operation = _stored(view, operation_id)
+    receipt = view.operations.receipt(operation_id)
     return operation, receipt and receipt.model_copy(update={"replayed": True})
 
 
@@ -55,26 +55,30 @@ def confirm(desk: Desk, operation_id: str) -> Receipt:
     destinations. After any of them the destination holds its bytes from before.
     """
     desk = config.current(desk)
-    operation, done = _stored_with_receipt(desk, operation_id)
+    with desk.store.read() as view:
+        operation, done = _with_receipt(view, operation_id)
+        waiting = view.operations.prepared(desk.workspace.checkout)
     if operation.checkout != desk.workspace.checkout:
         raise Refused("operation.elsewhere", operation=operation_id)
     if done:
         return done
-    recover(desk, except_for=operation_id)
+    _recover(desk, [o for o in waiting if o.operation_id != operation_id])
     handler = envelope.handler(operation.envelope.action, operation.envelope.consumer)
     with operations_lock(desk), handler.lock(desk):
         desk.on_step("locked")
-        operation, done = _stored_with_receipt(desk, operation_id)
+        with desk.store.read() as view:
+            operation, done = _with_receipt(view, operation_id)
         if done:
             return done
         if operation.state is OperationState.PREPARED:
-            return _finish(desk, handler, operation)
+            return _finish(desk, handler, operation, _outbox(desk, operation))
         _check_startable(operation)
         plan = _fresh_plan(desk, handler, operation)
         desk.on_step("planned")
-        _prepare(desk, handler, operation, plan)
+        targets = _prepare(desk, handler, operation, plan)
         desk.on_step("prepared")
-        return _finish(desk, handler, stored(desk, operation_id), plan)
+        prepared = replace(operation, state=OperationState.PREPARED, actor=desk.actor)
+        return _finish(desk, handler, prepared, targets, plan)
 
 
 def _check_startable(operation: StoredOperation) -> None:
@@ -113,8 +117,10 @@ def _gone(subject: str, err: MemdeskError) -> Stale:
     )
 
 
-def _prepare(desk: Desk, handler: Handler, operation: StoredOperation, plan: Plan) -> None:
-    """One commit: state prepared and the bytes to be written."""
+def _prepare(
+    desk: Desk, handler: Handler, operation: StoredOperation, plan: Plan
+) -> list[OutboxTarget]:
+    """One commit: state prepared and the bytes to be written, which are returned."""
     bound = {t.path: t for t in plan.envelope.targets}
     targets = [
         OutboxTarget(
@@ -133,18 +139,26 @@ def _prepare(desk: Desk, handler: Handler, operation: StoredOperation, plan: Pla
             raise _gone(plan.envelope.subject, err) from err
         if not unit.operations.prepare(operation.operation_id, targets, desk.actor):
             raise Stale("operation.busy", operation=operation.operation_id)
+    return targets
+
+
+def _outbox(desk: Desk, operation: StoredOperation) -> list[OutboxTarget]:
+    with desk.store.read() as view:
+        return view.operations.outbox(operation.operation_id)
 
 
 def _finish(
-    desk: Desk, handler: Handler, operation: StoredOperation, plan: Plan | None = None
+    desk: Desk,
+    handler: Handler,
+    operation: StoredOperation,
+    targets: list[OutboxTarget],
+    plan: Plan | None = None,
 ) -> Receipt:
     """From prepared to applied; on divergence or failure before any swap, back to undone.
 
     `plan` is given on the first run only. The consumer's own traces go before the state does:
     its journal is named by the outbox, and one left behind would be replayed over later edits.
     """
-    with desk.store.read() as view:
-        targets = view.operations.outbox(operation.operation_id)
     name = operation.operation_id
     swaps = [
         durable.Swap(name, t.number, t.path, t.before_digest, t.after_digest, t.after)
@@ -158,7 +172,7 @@ def _finish(
             durable.apply(desk.workspace, swap, desk.on_step)
             swapped += 1
     except durable.Diverged as err:
-        handler.after_write(desk, operation)
+        handler.after_write(desk, operation, targets)
         for swap in swaps:
             durable.clean(desk.workspace, swap)
         _diverge(desk, operation, targets, err)
@@ -167,10 +181,10 @@ def _finish(
         raise
     except MemdeskError as err:
         if swapped == 0:
-            handler.after_write(desk, operation)
+            handler.after_write(desk, operation, targets)
             _end(desk, operation.operation_id, OperationState.FAILED, err.code)
         raise
-    handler.after_write(desk, operation)
+    handler.after_write(desk, operation, targets)
     desk.on_step("written")
     receipt = _record(desk, handler, operation)
     desk.on_step("recorded")
@@ -231,14 +245,21 @@ def _highest(operation: StoredOperation) -> str:
     return max(found, key=order.index, default="internal")
 
 
-def recover(desk: Desk, *, except_for: str = "") -> list[tuple[str, str]]:
+def recover(desk: Desk) -> list[tuple[str, str]]:
     """Finish every operation a crash left prepared in this checkout; `(operation, outcome)` each.
 
     Rolls forward; an operation is undone only when its destination was changed before any swap.
     """
     with desk.store.read() as view:
-        found = view.operations.prepared(desk.workspace.checkout)
-    waiting = [o for o in found if o.operation_id != except_for]
+        waiting = view.operations.prepared(desk.workspace.checkout)
+    outcomes = _recover(desk, waiting)
+    with operations_lock(desk):
+        for handler in HANDLERS.values():
+            handler.tidy(desk)
+    return outcomes
+
+
+def _recover(desk: Desk, waiting: list[StoredOperation]) -> list[tuple[str, str]]:
     outcomes: list[tuple[str, str]] = []
     for operation in waiting:
         handler = envelope.handler(operation.envelope.action, operation.envelope.consumer)
@@ -249,12 +270,8 @@ def recover(desk: Desk, *, except_for: str = "") -> list[tuple[str, str]]:
                 stack.enter_context(handler.lock(desk))
                 fresh = stored(desk, operation.operation_id)
                 if fresh.state is OperationState.PREPARED:
-                    _finish(desk, handler, fresh)
+                    _finish(desk, handler, fresh, _outbox(desk, fresh))
             except MemdeskError as err:
                 outcome = err.code
         outcomes.append((operation.operation_id, outcome))
-    if not except_for:
-        with operations_lock(desk):
-            for handler in HANDLERS.values():
-                handler.tidy(desk)
     return outcomes

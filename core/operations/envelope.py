@@ -6,6 +6,7 @@ promotion, intake, erase and maintain each register one and write none of the re
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from typing import Protocol
@@ -23,7 +24,7 @@ from schemas.operations import (
     Receipt,
     TargetChange,
 )
-from schemas.storage import StoredOperation
+from schemas.storage import OutboxTarget, StoredOperation
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +68,9 @@ class Handler(Protocol):
     def before_write(self, desk: Desk, plan: Plan) -> None:
         """Whatever the consumer's mechanics do before the first byte (a journal)."""
 
-    def after_write(self, desk: Desk, operation: StoredOperation) -> None:
+    def after_write(
+        self, desk: Desk, operation: StoredOperation, targets: Sequence[OutboxTarget]
+    ) -> None:
         """Whatever they do after the last byte, or after an undo; must be repeatable."""
 
     def tidy(self, desk: Desk) -> None:

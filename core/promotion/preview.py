@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from core import config, textdiff
 from core.candidates.review import CandidateRef
 from core.operations import confirm, envelope
 from core.operations.envelope import HANDLERS, Plan, Target
 from core.ports import Desk
 from core.promotion import ACTION
+from core.textdiff import Comparison
 from schemas.errors import MemdeskError, NotFound, Refused, Stale
 from schemas.operations import Envelope, Moved, OperationState, TargetChange
 from schemas.promotion import Preview
@@ -19,8 +22,27 @@ def consumers() -> list[str]:
     return sorted(consumer for action, consumer in HANDLERS if action == ACTION)
 
 
+@dataclass(frozen=True, slots=True)
+class Exact:
+    """A preview with the bytes behind it and how they compare, target by target.
+
+    Empty when the preview was applied, or moved and its bytes are not known any more.
+    """
+
+    preview: Preview
+    targets: tuple[Target, ...] = ()
+    compared: tuple[Comparison, ...] = ()
+
+
 def build(desk: Desk, ref: CandidateRef, consumer: str) -> Preview:
+    """The preview alone, as `exact` computes it."""
+    return exact(desk, ref, consumer, text=True).preview
+
+
+def exact(desk: Desk, ref: CandidateRef, consumer: str, *, text: bool = False) -> Exact:
     """Compute the preview and store its operation; no target is touched.
+
+    With `text` each target has its unified diff as a string, which a screen does not need.
 
     A version already promoted to this consumer answers the operation that did it.
     Raises Refused `candidate.not-accepted`, `consumer.unknown`, `line-memory.*`; Stale.
@@ -29,13 +51,13 @@ def build(desk: Desk, ref: CandidateRef, consumer: str) -> Preview:
     if (ACTION, consumer) not in HANDLERS:
         raise Refused("consumer.unknown", f"There is no consumer {consumer} here.")
     if done := _applied(desk, ref, consumer):
-        return show(desk, done.operation_id)
+        return look(desk, done.operation_id, text=text)
     plan = envelope.handler(ACTION, consumer).plan(desk, str(ref), {})
     operation = _operation(desk, plan)
     with desk.store.write() as unit:
         unit.operations.save_preview(operation)
         stored = unit.operations.operation(operation.operation_id) or operation
-    return _preview(stored, plan, ())
+    return of_plan(stored, plan, text=text)
 
 
 def _applied(desk: Desk, ref: CandidateRef, consumer: str) -> StoredOperation | None:
@@ -65,18 +87,50 @@ def show(desk: Desk, operation_id: str) -> Preview:
     An applied operation shows what it wrote, without diffs: its bytes are not kept.
     Raises NotFound `id.not-found`.
     """
+    return look(desk, operation_id, text=True).preview
+
+
+def look(desk: Desk, operation_id: str, *, text: bool = False) -> Exact:
+    """The same with the bytes behind it, as long as it is fresh."""
+    now = present(desk, operation_id)
+    if now.plan is not None and not now.moved:
+        return of_plan(now.operation, now.plan, text=text)
+    return Exact(_preview(now.operation, now.plan, now.moved, None))
+
+
+@dataclass(frozen=True, slots=True)
+class Present:
+    """A stored operation beside what it would be now.
+
+    `plan` is None once it is applied, or when `refusal` says why there can be none.
+    """
+
+    operation: StoredOperation
+    plan: Plan | None
+    moved: tuple[Moved, ...]
+    refusal: MemdeskError | None = None
+
+
+def present(desk: Desk, operation_id: str) -> Present:
+    """What moved under a stored operation; compares digests, no lines. Raises NotFound."""
     desk = config.current(desk)
     operation = confirm.stored(desk, operation_id)
     if operation.state is OperationState.APPLIED:
-        return _preview(operation, None, ())
+        return Present(operation, None, ())
     then = operation.envelope
     try:
         plan = envelope.handler(then.action, then.consumer).plan(desk, then.subject, then.request)
     except (Refused, Stale, NotFound) as err:
-        return _preview(operation, None, (_gone(then, err),))
-    if envelope.operation_id(desk, plan.envelope) == operation_id:
-        return _preview(operation, plan, ())
-    return _preview(operation, plan, envelope.moved(then, plan.envelope))
+        return Present(operation, None, (_gone(then, err),), err)
+    fresh = envelope.operation_id(desk, plan.envelope) == operation_id
+    return Present(operation, plan, () if fresh else envelope.moved(then, plan.envelope))
+
+
+def divergence(desk: Desk, operation_id: str) -> list[tuple[str, Comparison]]:
+    """Per file of a diverged operation, what was found there against what would be written."""
+    with desk.store.read() as view:
+        kept = view.operations.divergence(operation_id)
+    return [(path, textdiff.compared(found, wanted)) for path, found, wanted in kept]
 
 
 def _gone(then: Envelope, err: MemdeskError) -> Moved:
@@ -91,13 +145,25 @@ def _gone(then: Envelope, err: MemdeskError) -> Moved:
     )
 
 
-def _preview(operation: StoredOperation, plan: Plan | None, moved: tuple[Moved, ...]) -> Preview:
+def of_plan(operation: StoredOperation, plan: Plan, *, text: bool = False) -> Exact:
+    """The preview a plan gives, compared once."""
+    compared = tuple(textdiff.compared(t.before, t.after) for t in plan.targets)
+    return Exact(_preview(operation, plan, (), compared, text=text), plan.targets, compared)
+
+
+def _preview(
+    operation: StoredOperation,
+    plan: Plan | None,
+    moved: tuple[Moved, ...],
+    compared: tuple[Comparison, ...] | None,
+    *,
+    text: bool = False,
+) -> Preview:
     bound = operation.envelope
     candidate, _, number = bound.subject.partition("@")
-    shown = plan is not None and not moved
     changes = (
-        tuple(change(t) for t in plan.targets)
-        if plan is not None and shown
+        tuple(_change(t, c, text) for t, c in zip(plan.targets, compared, strict=True))
+        if plan is not None and compared is not None
         else tuple(TargetChange(**t.model_dump()) for t in bound.targets)
     )
     return Preview(
@@ -122,33 +188,18 @@ def _preview(operation: StoredOperation, plan: Plan | None, moved: tuple[Moved, 
     )
 
 
-def change(target: Target) -> TargetChange:
-    """A target with its diff, line ends, final newline and encoding, as a person reads it."""
+def _change(target: Target, compared: Comparison, text: bool) -> TargetChange:
     from core.identity import digest
 
-    found = textdiff.compare(target.before, target.after)
     return TargetChange(
         path=target.path,
         before_digest=None if target.before is None else digest(target.before),
         after_digest=digest(target.after),
-        diff=found.unified(target.path),
-        added=found.added,
-        removed=found.removed,
+        diff=compared.at().unified(target.path) if text else "",
+        added=compared.added,
+        removed=compared.removed,
         derived=target.derived,
         encoding="utf-8-bom" if target.after.startswith(b"\xef\xbb\xbf") else "utf-8",
         newline="crlf" if b"\r\n" in target.after else "lf",
         final_newline=target.after.endswith(b"\n"),
     )
-
-
-def targets(desk: Desk, operation_id: str) -> tuple[Target, ...]:
-    """The exact bytes behind a fresh preview, for diffs on the screen; empty when it moved."""
-    desk = config.current(desk)
-    operation = confirm.stored(desk, operation_id)
-    then = operation.envelope
-    try:
-        plan = envelope.handler(then.action, then.consumer).plan(desk, then.subject, then.request)
-    except (Refused, Stale, NotFound):
-        return ()
-    fresh = envelope.operation_id(desk, plan.envelope) == operation_id
-    return plan.targets if fresh else ()

@@ -30,6 +30,10 @@ EXPLICIT = [
     ("Add this to your memory: our style is British English.", "our style is British English."),
     ("Save to memory: the build needs Node 22 or newer.", "the build needs Node 22 or newer."),
     ("Ok, remember that the client is called Acme Ltd.", "the client is called Acme Ltd."),
+    ("Please remember my build command.", "my build command."),
+    ("Good work, and please remember that staging has its own keys.", "staging has its own keys."),
+    ("That is wrong - remember: the API listens on 8443.", "the API listens on 8443."),
+    ("We ship today, don't forget that tags are signed.", "tags are signed."),
     ("Can you remember that I use a Dvorak keyboard?!", None),
     ("Also remember the release branch is named stable.", "the release branch is named stable."),
 ]
@@ -46,6 +50,15 @@ STANDING = [
     "But never use the word utilise in docs.",
     "As a rule we keep functions under a screen.",
     "So from now on answer in German, please.",
+    "Use pnpm from now on.",
+    "Commit in small steps going forward, please.",
+    "When you commit, always sign the tags.",
+    "For unit tests, never use the network.",
+    "You should always ask before deleting files.",
+    "Please make sure to always run the linter.",
+    "Don't ever push to the release branch.",
+    "To be clear: don't use curl for this, use the client in tools/.",
+    "don't use `TemporaryDirectory` use GitTemporaryDirectory.",
 ]
 DECIDED = [
     "We decided to keep SQLite as the default.",
@@ -69,6 +82,11 @@ LABELS = [
     ("- Constraint: no network in unit tests.", "no network in unit tests."),
     ("Preference: dark theme in all screenshots.", "dark theme in all screenshots."),
     ("Rule: every module has a docstring.", "every module has a docstring."),
+    (
+        "**Decision:** **Option 1** — preference edges in the graph.",
+        "preference edges in the graph.",
+    ),
+    ("Decision: Option B: canonical JSONL with adapters.", "canonical JSONL with adapters."),
     ("Fact: the corpus holds 900 sessions today.", "the corpus holds 900 sessions today."),
     ("Requirement: start-up stays under one second.", "start-up stays under one second."),
     ("POLICY: secrets never enter the repository.", "secrets never enter the repository."),
@@ -158,6 +176,17 @@ NOTHING = [
     "thanks, that is perfect!",
     "yes",
     "continue",
+    "I don't remember which error it was, but it did happen.",
+    "Ah I remember now, the issue was the branch.",
+    "don't use --no-git in those tests",
+    "don't modify the retries, use the mock in these tests",
+    "If we rewind in the future, we need to know the agent.",
+    # written words that lean on what stands around them
+    "Decision: Option 3 — both.",
+    "Decision: **Option 2** — first-class stage, plus Option 1 as a fallback.",
+    "Decision: three-tier storage with these parts:",
+    "Rule: `rules/no-time-estimates.md` — HIGH severity, applies to all agents",
+    "Rule: [no estimates](rules/no.md) — applies to all agents everywhere",
     # code, quotes, tables, markup
     "```\nAlways run the linter before you commit.\n```",
     "~~~\nRemember: the API listens on port 8443.\n~~~",
@@ -232,7 +261,7 @@ def test_only_first_hand_words_are_read(desk: Desk, tmp_path: Path) -> None:
     extract(desk)
     assert proposed(desk) == [("agent", RULE)]
     with desk.store.read() as view:
-        assert view.candidates.lanes(CandidateFilter()) == {Lane.RESTATED: 1}
+        assert view.candidates.groups(CandidateFilter()) == {Lane.RESTATED: 1}
 
 
 def test_channel_envelopes_are_not_proposed(desk: Desk, tmp_path: Path) -> None:

@@ -38,6 +38,7 @@ def everything(desk: Desk) -> list[tuple[object, ...]]:
 def always(monkeypatch: pytest.MonkeyPatch) -> None:
     """Reading ahead pays from the first byte on."""
     monkeypatch.setattr(ahead, "WORTH_BYTES", 1)
+    monkeypatch.setattr(ahead, "_MEANWHILE", 0)
     monkeypatch.setattr(os, "cpu_count", lambda: 2)
 
 

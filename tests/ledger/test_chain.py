@@ -133,7 +133,7 @@ def test_versions_decisions_and_receipts_are_sealed_with_the_workspace_secret(
                     "WHERE c.id = ? AND v.version = ?"
                 )
                 document = json.loads(db.execute(query, (id_, version)).fetchone()[0])
-                for name in ("state", "newest", "decision", "conflicts", "duplicates"):
+                for name in ("state", "newest", "decision", "conflicts", "duplicates", "near"):
                     document.pop(name, None)
                 document = [subject, document] if entry["kind"] == "decision" else document
             assert seal(secret, document) == entry["root"], subject

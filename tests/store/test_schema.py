@@ -22,6 +22,7 @@ from store.migrations import HEAD
 from tests.conftest import REVIEWER, Command, make_desk
 
 LARGE_ROWS = {"event_body", "candidate_version", "outbox", "divergence", "receipt", "operation"}
+LARGE_ROWS |= {"artifact_bytes"}
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])
@@ -124,6 +125,35 @@ def test_a_newer_store_is_refused(desk: Desk, command: Command, postgres_url: st
     assert found["error"]["code"] == "store.newer"
     assert "9999" in found["error"]["message"]
     assert command.json(*options, "status")["reviewer"] == REVIEWER
+
+
+def test_a_store_of_the_first_revision_is_brought_forward(
+    desk: Desk, command: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What it held stays, the planner's statistics with it; SQLite is backed up before."""
+    url = desk.store._db.url  # type: ignore[attr-defined]
+    sqlite = desk.store.describe()["backend"] == "sqlite"
+    later = [t for t in SQLModel.metadata.tables if t.startswith("artifact")]
+    engine = sa.create_engine(url, poolclass=sa.NullPool)
+    with engine.begin() as connection:
+        for name in later:
+            connection.exec_driver_sql(f"DROP TABLE {name}")
+        connection.exec_driver_sql("UPDATE alembic_version SET version_num = '0001'")
+    desk.store.close()
+    with engine.connect() as connection:
+        kept = "SELECT tbl, idx, stat FROM sqlite_stat1 ORDER BY 1, 2"
+        before = connection.exec_driver_sql(kept).all() if sqlite else []
+    again = make_desk(desk.workspace.root, url)
+    assert again.workspace.id == desk.workspace.id and again.secret == desk.secret
+    again.store.close()
+    with engine.connect() as connection:
+        found = connection.exec_driver_sql("SELECT version_num FROM alembic_version").scalar()
+        assert found == HEAD and set(later) <= set(sa.inspect(connection).get_table_names())
+        if sqlite:
+            after = connection.exec_driver_sql(kept).all()
+            assert set(before) <= set(after) and len(after) > len(before)
+            assert (desk.workspace.folder / "memdesk.before-0001.db").exists()
+    engine.dispose()
 
 
 @pytest.mark.parametrize(

@@ -6,10 +6,18 @@ import sys
 import unicodedata
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from core.safe_text import exact_line, has_hidden, hidden, one_line, visible, visible_lines
+from core.safe_text import (
+    exact_line,
+    exact_pieces,
+    has_hidden,
+    hidden,
+    one_line,
+    visible,
+    visible_lines,
+)
 
 BIDI = {0x061C, 0x200E, 0x200F, *range(0x202A, 0x202F), *range(0x2066, 0x206A)}
 ZERO_WIDTH = {0x00AD, 0x034F, 0x180E, 0x200B, 0x200C, 0x200D, 0x2060, 0xFEFF, 0x2800, 0x3164}
@@ -109,3 +117,30 @@ def test_a_list_line_is_bounded() -> None:
 def test_exact_lines_show_spaces_and_tabs() -> None:
     """Trailing space and tabs are seen in a diff."""
     assert exact_line("a \tb ") == "a·→   b·"
+
+
+@pytest.mark.parametrize(
+    ("written", "shown"),
+    [("a·b", "a‹00B7›b"), ("a→b", "a‹2192›b"), ("a↵", "a‹21B5›"), ("‹00B7›", "‹2039›00B7›")],
+)
+def test_a_mark_written_in_the_text_does_not_look_like_one(written: str, shown: str) -> None:
+    """The file's own `·` is no space, its `→` no tab, its `↵` no line end."""
+    assert exact_line(written) == shown
+
+
+MARKS = st.text(st.sampled_from(" \t·→↵‹›a.\u00a0\ufe0f❤\x1b␛0B7"), max_size=6)
+
+
+@given(MARKS, MARKS, st.booleans())
+@example("a b", "a\u00a0b", False)
+@example("\x1b", "␛", True)
+@settings(max_examples=400)
+def test_different_texts_look_different(one: str, two: str, every: bool) -> None:
+    """What is on screen says exactly which characters are in the file."""
+    assert one == two or exact_pieces(one, every=every) != exact_pieces(two, every=every)
+
+
+def test_fewer_marks_keep_those_that_could_mislead() -> None:
+    """Between words a space is blank; at the ends, in runs and at tabs it stays marked."""
+    pieces = exact_pieces(" a b  c\td ", every=False)
+    assert "".join(shown for shown, _ in pieces) == "·a b··c→   d·"

@@ -106,6 +106,11 @@ class Driver:
         """The first row of the list that holds these words."""
         return next((r for r in self.rows()[2:] if words in r[:60]), "")
 
+    def row_in_diff(self, sign: str) -> str:
+        """The last row of the diff that begins with a sign."""
+        found = [r for r in self.rows() if f" {sign}  " in r[:4] or f" {sign}  " in r[60:66]]
+        return found[-1] if found else ""
+
     def widths(self) -> set[int]:
         return {cell_len(r) for r in self.rows()}
 

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from textual import events
 
 from core.candidates import review
 from core.candidates.propose import propose
@@ -20,6 +21,7 @@ from schemas.storage import CandidateFilter
 from tests.conftest import make_desk, record
 from tests.tui.conftest import Driver, opened
 from tests.tui.pty import Terminal
+from tui.widgets.words import WordsInput
 
 ACTS = (
     "\x1b]52;c;aGFja2Vk\x07",
@@ -76,6 +78,10 @@ def lay_hostile(root: Path) -> Desk:
             sources=[event.id],
             scope=f"scope {act}",
         )
+        if n in (0, 1, 8):
+            text = f"Statement {n} {act} also stands for all."
+            kind = CandidateKind.PROCEDURE
+            propose(made, text=text, kind=kind, key=f"near {act}", sources=[event.id])
     return made
 
 
@@ -113,12 +119,33 @@ async def test_no_field_reaches_a_row_raw(
         )
     async with opened(root, size, REVIEWER) as desk:
         await desk.press("f", "f", "f", "f", "f")
+        near = False
         for _ in range(len(rows)):
             for key in ("right_square_bracket", "right_square_bracket", "J", "J", "j"):
                 await desk.pilot.press(key)
             await desk.settle()
             assert_safe(desk, size)
-        for key in ("a", "r", "enter", "escape", "u", "0", "G", "2", "question_mark", "q"):
+            near |= "Near 1" in desk.text()
+        assert near
+        seen = ""
+        for key, *after in (("slash", "escape"), ("s", "enter", "escape"), ("R", "enter", "S")):
+            await desk.press(key)
+            box = desk.app.query_one(WordsInput)
+            box.post_message(events.Paste(f"[/]{ACTS[5]}{ACTS[6]}{ACTS[0]}"))
+            await desk.settle()
+            assert box.value.startswith("[/]gnp.exe")
+            assert_safe(desk, size)
+            for then in after:
+                seen += desk.text()
+                await desk.press(then)
+                assert_safe(desk, size)
+        for key in ("S", "S", "k", "r", "a", "S", "f", "a", "r", "enter", "escape", "u"):
+            seen += desk.text()
+            await desk.press(key)
+            assert_safe(desk, size)
+        wanted = {"defer.date", "reason “", "session 7acd", "by author"}
+        assert not {words for words in wanted if words not in seen}
+        for key in ("0", "G", "2", "question_mark", "q"):
             await desk.press(key)
             assert_safe(desk, size)
 
@@ -175,7 +202,7 @@ def test_no_byte_of_content_acts_on_the_terminal(hostile: tuple[Desk, Path]) -> 
     terminal.press(b"q")
     assert terminal.close() == 0
     plain = terminal.plain()
-    assert "rule 2" in plain and "root" in plain and "receipts" in plain
+    assert "rule 2" in plain and "root" in plain and "Receipts" in plain
     raw = {c for c in plain if c in FORBIDDEN} - {"\n", "\r"}
     assert not raw, raw
     assert all(number in (b"0", b"2", b"10", b"11", b"22") for number, _ in terminal.strings())

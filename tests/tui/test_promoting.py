@@ -74,7 +74,7 @@ async def test_a_promotion_takes_four_keys_and_writes_the_previewed_bytes(
         shown = desk.promotion.preview
         assert shown is not None and not (workspace / TEXT).exists()
         await desk.press("c")
-        assert "ARMED  write 2 files" in desk.rows()[-2]
+        assert "ARMED  write 2 files to line-memory" in desk.rows()[-2]
         assert shown.operation_id[3:11] in desk.rows()[-1]
         assert files(workspace) == {}
         await desk.press("enter")
@@ -300,7 +300,7 @@ async def test_lists_of_writes_and_receipts_keep_their_place(laid: Desk, workspa
     promote(priya, 2)
     async with opened(workspace) as desk:
         await desk.press("2", "right_square_bracket", "right_square_bracket")
-        assert "receipts 2" in desk.rows()[1] and desk.promotion.list.total == 2
+        assert "Receipts 2" in desk.rows()[1] and desk.promotion.list.total == 2
         assert "ledger" in desk.text() and TEXT in desk.text()
         await desk.press("j")
         named = desk.promotion.receipt

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from textual.pilot import Pilot
 
+from schemas.operations import OperationState
 from tests.conftest import REVIEWER, START, make_desk
 from tests.tui.conftest import STATEMENTS, Driver, lay
 from tests.tui.test_promoting import TEXT
@@ -124,14 +125,53 @@ def test_a_state_on_the_wide_screen(
     assert snap_compare(still(), terminal_size=(120, 40), run_before=keys(*pressed))
 
 
+@pytest.mark.parametrize(
+    ("size", "pressed"),
+    [
+        pytest.param((120, 40), ("A", "s", "z", "G"), id="split-120x40"),
+        pytest.param((200, 60), ("A", "s", "z"), id="split-200x60"),
+        pytest.param((80, 24), ("a", "2", "P", "p"), id="wiki-80x24"),
+        pytest.param((120, 40), ("A", "c", "enter", "right_square_bracket"), id="outbox-120x40"),
+        pytest.param((120, 40), ("A", "c", "enter", "left_square_bracket"), id="memory-120x40"),
+    ],
+)
+def test_more_of_promotion(
+    snap_compare: Any, still: Callable[..., StillDesk], size: tuple[int, int], pressed: tuple[str]
+) -> None:
+    """Two sides, a page of the wiki, what was written and what is held."""
+    assert snap_compare(still(), terminal_size=size, run_before=keys(*pressed))
+
+
+def test_a_diverged_write(snap_compare: Any, still: Callable[..., StillDesk]) -> None:
+    """Both versions stand below each other."""
+
+    async def run(pilot: Pilot[int]) -> None:
+        await keys("A")(pilot)
+        desk = Driver(pilot.app, pilot)  # type: ignore[arg-type]
+        shown, client = desk.promotion.preview, desk.app.client
+        assert shown is not None and client is not None
+        with client.desk.store.write() as unit:
+            unit.operations.keep_divergence(shown.operation_id, TEXT, b"Theirs.\n", b"Ours.\n")
+            ended = OperationState.DIVERGED
+            unit.operations.finish(shown.operation_id, ended, "operation.diverged")
+        await desk.press("escape", "right_square_bracket")
+        await desk.sees("DIVERGED")
+        await desk.settle()
+
+    assert snap_compare(still(), terminal_size=(120, 40), run_before=run)
+
+
 def test_an_empty_desk(snap_compare: Any, still: Callable[..., StillDesk]) -> None:
     """Nothing imported yet: what fills it."""
     assert snap_compare(still(()), terminal_size=(80, 24), run_before=keys())
 
 
-def test_a_stale_preview(snap_compare: Any, still: Callable[..., StillDesk]) -> None:
+@pytest.mark.parametrize("size", [*SIZES, (200, 60)], ids=["80x24", "120x40", "200x60"])
+def test_a_stale_preview(
+    snap_compare: Any, still: Callable[..., StillDesk], size: tuple[int, int]
+) -> None:
     """Changed under the reader."""
-    assert snap_compare(still(), terminal_size=(120, 40), run_before=stale("A", "c"))
+    assert snap_compare(still(), terminal_size=size, run_before=stale("A", "c"))
 
 
 def test_an_unseen_preview(snap_compare: Any, still: Callable[..., StillDesk]) -> None:

@@ -12,6 +12,7 @@ from schemas.errors import MemdeskError, Unusable
 from tui.messages import Explain
 from tui.theme import Glyphs, glyphs
 from tui.widgets.bar import Bar
+from tui.widgets.text import brief
 
 if TYPE_CHECKING:
     from tui.app import DeskApp
@@ -93,7 +94,7 @@ class Pane(Vertical):
 
     def refused(self, err: MemdeskError) -> None:
         """Say a refusal where everything is said: on the last row but one."""
-        self.bar.say(f"{err.code}: {err.message} {err.remedy}", "warn")
+        self.bar.say(f"{err.code}: {brief(err.message)} {err.remedy}", "warn")
 
     def explain(self, codes: list[str]) -> None:
         """Open meaning and remedy of codes."""

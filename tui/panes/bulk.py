@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from textual import work
 
 from tui.messages import Changed
-from tui.panes.deciding import DecidingPane
+from tui.panes.deciding import Choice, DecidingPane
+from tui.widgets.text import day
 
 if TYPE_CHECKING:
     from textual.events import Key
 
     from core.candidates.review import Undone
-    from schemas.candidates import Verdict
     from schemas.storage import CandidateFilter
 
 _DONE = {"accept": "accepted", "reject": "rejected", "defer": "deferred"}
@@ -24,11 +24,10 @@ _DONE = {"accept": "accepted", "reject": "rejected", "defer": "deferred"}
 class _Batch:
     """Exactly these versions, named and counted in the bar."""
 
-    verdict: Verdict
+    choice: Choice
     numbers: tuple[int, ...]
     refs: tuple[tuple[str, int], ...]
-    reason: str
-    lane: int | None
+    group: int | str | None
 
 
 class BulkPane(DecidingPane):
@@ -36,7 +35,8 @@ class BulkPane(DecidingPane):
 
     def __init__(self, *, id: str) -> None:  # noqa: A002
         super().__init__(id=id)
-        self.folds: dict[int, bool] = {}
+        self.order = "group"
+        self.folds: dict[tuple[str, int | str], bool] = {}
         """Groups folded or unfolded by hand; others stand as they start."""
         self.marks: dict[int, tuple[str, int]] = {}
         """Marked versions by the row's number."""
@@ -52,7 +52,7 @@ class BulkPane(DecidingPane):
         group = self.list.group
         if group is None:
             return False
-        self.folds[group.key] = not group.folded
+        self.folds[self.order, group.key] = not group.folded
         self.list.fold(group.key, folded=not group.folded)
         return True
 
@@ -99,23 +99,20 @@ class BulkPane(DecidingPane):
     # deciding on many
 
     def _decide(
-        self, name: str, *, preview: bool = False, acknowledged: tuple[str, ...] = ()
+        self, choice: Choice, *, preview: bool = False, acknowledged: tuple[str, ...] = ()
     ) -> None:
         """On marks if there are any, on the group whose header is under the cursor, or one row."""
         if acknowledged or not (self.marks or self.list.group):
-            super()._decide(name, preview=preview, acknowledged=acknowledged)
+            super()._decide(choice, preview=preview, acknowledged=acknowledged)
         else:
-            self._prepare(name)
+            self._prepare(choice)
 
     @work(exclusive=True, group="candidate-batch")
-    async def _prepare(self, name: str) -> None:
+    async def _prepare(self, choice: Choice) -> None:
         """Count exactly what would be decided, and what the filter hides; then arm."""
-        from schemas.candidates import Verdict
-
         client, group = self.client, self.list.group
         if client is None:
             return
-        verdict = Verdict(name)
         shown = await self.ask(lambda: client.refs(self._of(None)))
         if shown is None:
             return
@@ -123,7 +120,7 @@ class BulkPane(DecidingPane):
         if self.marks:
             refs = dict(self.marks)
             hidden = len(refs.keys() - visible)
-            batch = _Batch(verdict, tuple(refs), tuple(refs.values()), "", None)
+            batch = _Batch(choice, tuple(refs), tuple(refs.values()), None)
             what = f"{len(refs)} marked {self.glyphs.dot} {hidden} hidden by the filter"
         elif group is not None:
             rows = await self.ask(lambda: client.refs(self._of(group.key)))
@@ -133,25 +130,25 @@ class BulkPane(DecidingPane):
                 return
             hidden = len(everything or ()) - len(rows)
             refs = {n: (id_, version) for n, id_, version in rows}
-            reason = group.title if verdict.value != "accept" else ""
-            batch = _Batch(verdict, tuple(refs), tuple(refs.values()), reason, group.key)
+            if choice.verdict != "accept" and not choice.reason:
+                choice = replace(choice, reason=group.title)
+            batch = _Batch(choice, tuple(refs), tuple(refs.values()), group.key)
             dot = self.glyphs.dot
             what = f"{len(refs)} {dot} {group.title} {dot} {hidden} hidden by the filter"
         else:
             return
+        until = f" {self.glyphs.dot} until {day(choice.until)}" if choice.until else ""
         self._batch = batch
         self.bar.hold(
-            [(f" {name.upper()} {what}", "text")],
+            [(f" {choice.verdict.upper()} {what}{until}", "text")],
             [("        enter  record one decision each       any other key  leave them", "text")],
             "armed",
         )
 
-    def _of(self, lane: int | None, *, words: bool = True) -> CandidateFilter:
+    def _of(self, group: int | str | None, *, words: bool = True) -> CandidateFilter:
         """What is still open of the list, or of one group of it, with or without its words."""
-        from schemas.storage import CandidateFilter
-
-        wanted = self._filter()
-        return CandidateFilter(wanted.states, wanted.text if words else None, lane=lane)
+        wanted = replace(self._filter(), keep=tuple(sorted(self.due)), group=group)
+        return wanted if words else replace(wanted, text=None)
 
     def disarm(self) -> None:
         """Leave everything undecided."""
@@ -174,29 +171,37 @@ class BulkPane(DecidingPane):
 
     @work(exclusive=True, group="candidate-batch")
     async def _decide_batch(self, batch: _Batch) -> None:
+        from schemas.candidates import Verdict
+
         client = self.client
         if client is None:
             return
-        report = await self.ask(lambda: client.decide_all(batch.refs, batch.verdict, batch.reason))
+        choice, verdict = batch.choice, Verdict(batch.choice.verdict)
+        report = await self.ask(
+            lambda: client.decide_all(batch.refs, verdict, choice.reason, choice.until)
+        )
         if report is None:
             return
+        self.made(choice)
         self.kept.update(batch.numbers)
+        self.due -= set(batch.numbers)
         self.marks.clear()
         done, left = len(report.decided), len(report.left)
-        text = f"{_DONE[batch.verdict.value]} {done} {self.glyphs.dot} u undoes"
+        text = f"{_DONE[choice.verdict]} {done} {self.glyphs.dot} u undoes"
         if left:
             codes = ", ".join(sorted({x.code for x in report.left}))
             text += f" {self.glyphs.dot} {left} left: {codes}"
         self.bar.say(text, "warn" if left else "good")
-        if batch.lane is not None:
-            self._past(batch.lane)
+        if batch.group is not None:
+            self._past(batch.group)
         self.post_message(Changed())
 
-    def _past(self, lane: int) -> None:
+    def _past(self, key: int | str) -> None:
         """From a decided group to the next header, or the next row still to be decided."""
-        later = [t for t, g in self.list.headers() if g.key > lane]
-        if later:
-            self.list.move_to(later[0])
+        headers = self.list.headers()
+        at = next((n for n, (_, g) in enumerate(headers) if g.key == key), len(headers))
+        if at + 1 < len(headers):
+            self.list.move_to(headers[at + 1][0])
 
     async def _undone(self, undone: Undone) -> None:
         """Decisions on marks were undone: what was marked is marked again."""

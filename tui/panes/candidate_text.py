@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from core.textdiff import words
 from tui.theme import STATE_ROLE, Glyphs
 from tui.widgets.document import Line
-from tui.widgets.text import age, exact, header, name_of, short
+from tui.widgets.text import age, day, exact, header, name_of, short
 
 if TYPE_CHECKING:
     from schemas.candidates import CandidateVersion, Related, Source
@@ -28,7 +28,7 @@ def mask(text: str) -> str:
     return hide(text)
 
 
-_GROUPS = {
+_GROUPS: dict[int | str, str] = {
     0: "They contradict something that stands: in memory, or waiting beside them.",
     1: "The owner asked for these, in so many words.",
     2: "Decisions and labelled facts, said by the owner or written in a document.",
@@ -47,10 +47,13 @@ def group(g: Group, glyphs: Glyphs) -> list[Line]:
         Line(
             [
                 (" r d a ", "accent"),
-                (f" decide on exactly these {g.count:,}, one decision each;", "muted"),
+                (f" decide on exactly these {g.open:,}, one decision each;", "muted"),
             ]
         ),
-        Line([("        the bar names the count and what the filter hides first.", "muted")]),
+        Line(
+            [("        the bar names the count and what the filter hides first.", "muted")],
+            indent=8,
+        ),
         Line([(" enter ", "accent"), (f" {fold} the group", "muted")]),
         Line(
             [
@@ -61,29 +64,23 @@ def group(g: Group, glyphs: Glyphs) -> list[Line]:
     ]
 
 
-def evidence(d: Detail, now: int, g: Glyphs) -> list[Line]:
-    """Statement, hazards, conflicts, and the source between its neighbours."""
+def evidence(d: Detail, now: int, g: Glyphs, *, narrow: bool) -> list[Line]:
+    """Statement, hazards, conflicts, and the source between its neighbours.
+
+    Where there is little room the message itself comes first in it: what can be found in History
+    is left out.
+    """
     v, dot = d.version, f" {g.dot} "
-    facts = [v.kind.value, v.key, v.scope, v.classification.value, f"{age(v.created, now)} ago"]
-    lines = [
-        Line([(" " + v.statement, "owner")], indent=1),
-        Line([(" " + dot.join([*facts, f"found as {v.method}"]), "muted")], indent=1),
-        Line(),
-    ]
-    for h in v.hazards:
-        gate = "blocks acceptance" if h.gate.value == "block" else "must be acknowledged"
-        lines.append(
-            Line([(f" # {h.code}", "bad"), (f"  {gate}; enter says why", "muted")], indent=3)
-        )
-    for related in v.conflicts:
-        lines += _conflict(v, related, g)
-    for related in v.duplicates:
-        text = f" = {related.code}   {related.layer} {short(related.ref)}"
-        lines.append(Line([(text, "warn")], indent=3))
-    if v.hazards or v.conflicts or v.duplicates:
-        lines.append(Line())
+    facts = [v.kind.value, v.key, v.scope, v.classification.value]
+    if not narrow:
+        facts += [f"{age(v.created, now)} ago", f"found as {v.method}"]
+    lines = [Line([(" " + v.statement, "owner")], indent=1)]
+    about = [(" " + dot.join(facts), "muted")]
+    lines += [Line(about, right=[(" ", "text")], fill=" ") if narrow else Line(about, indent=1)]
+    lines += [Line()]
+    lines += _attention(d, now, g)
     for n, source in enumerate(v.sources):
-        lines += _source(source, n + 1, len(v.sources), now, g)
+        lines += _source(source, n + 1, len(v.sources), now, g, narrow=narrow)
         if n == 0:
             lines += _surroundings(source, d.around, g)
         else:
@@ -93,14 +90,112 @@ def evidence(d: Detail, now: int, g: Glyphs) -> list[Line]:
     return lines
 
 
-def _conflict(v: CandidateVersion, related: Related, g: Glyphs) -> list[Line]:
-    left, right = words(related.statement, v.statement)
-    where = f" ! {related.code}   {related.layer} {short(related.ref)}"
+def _attention(d: Detail, now: int, g: Glyphs) -> list[Line]:
+    """What stands in the way or beside: hazards, conflicts, duplicates, what the wiki still says."""
+    v, lines = d.version, []
+    for h in v.hazards:
+        blocks = h.gate.value == "block"
+        sign, role = ("#", "bad") if blocks else ("!", "warn")
+        gate = "blocks acceptance" if blocks else "must be acknowledged"
+        lines.append(
+            Line([(f" {sign} {h.code}", role), (f"  {gate}; enter says why", "muted")], indent=3)
+        )
+    decision = v.decision
+    if v.state.value == "deferred" and decision:
+        until = f" until {day(decision.until)}" if decision.until else ""
+        back = ", that is now" if decision.until and decision.until <= now else ""
+        text = f"deferred{until}{back} by {name_of(decision.actor.reviewer)}"
+        lines.append(Line([(f" {g.deferred} {text}", "warn" if back else "muted")], indent=3))
+    for related in v.conflicts:
+        lines += _beside("!", related, v.statement, g)
+    for related in v.duplicates:
+        lines.append(Line([(f" = {related.code}   {where(related)}", "warn")], indent=3))
+    for related in v.near[:_NEAREST]:
+        lines += _beside("~", related, v.statement, g)
+    if more := len(v.near) - _NEAREST:
+        text = f"   {more} more in the tab Near" if more > 0 else ""
+        lines += [Line([(text, "muted")])] if text else []
+    lines += [Line([(" ~ the wiki   ", "warn"), (told, "text")], indent=3) for told in d.leftovers]
+    return [*lines, Line()] if lines else []
+
+
+_NEAREST = 2
+_END = " .;!"
+"""A full stop more or less is no difference."""
+
+
+def where(related: Related) -> str:
+    """Where another statement stands: in memory, or the state of its candidate."""
+    place = related.state or f"in memory {related.layer}"
+    return f"{place} {short(related.ref)}"
+
+
+def _beside(sign: str, related: Related, statement: str, g: Glyphs) -> list[Line]:
+    """Another statement and this one, with the words that differ between marks."""
+    left, right = words(related.statement.rstrip(_END), statement.rstrip(_END))
     return [
-        Line([(where, "warn")], indent=3),
+        Line([(f" {sign} {related.code}   {where(related)}", "warn")], indent=3),
         Line([(" - ", "del"), *marked(related.statement, left, "del", g)], indent=3),
-        Line([(" + ", "add"), *marked(v.statement, right, "add", g)], indent=3),
+        Line([(" + ", "add"), *marked(statement, right, "add", g)], indent=3),
     ]
+
+
+def near(d: Detail, _now: int, g: Glyphs) -> list[Line]:
+    """Every statement that says the same or nearly the same, with its difference."""
+    v = d.version
+    lines = [Line([(" " + v.statement, "owner")], indent=1), Line()]
+    for related in v.duplicates:
+        lines.append(Line([(f" = {related.code}   {where(related)}", "warn")], indent=3))
+    for related in v.near:
+        lines += [*_beside("~", related, v.statement, g), Line()]
+    return lines
+
+
+def versions(d: Detail, now: int, g: Glyphs) -> list[Line]:
+    """All versions in a row each, newest first, the shown one marked."""
+    lines = [Line(), header("versions", "", g)]
+    for v in list(reversed(d.versions))[:_VERSIONS]:
+        state, shown = v.state.value, v.version == d.version.version
+        words_ = "the words of its source" if v.editor is None else f"edited by {name_of(v.editor)}"
+        text = words_ if shown else f"“{v.statement[:200]}”"
+        cells = [
+            (f" @{v.version:<3} ", "text"),
+            (f"{g.state(state)} {state:<10} ", STATE_ROLE[state]),
+            (f"{age(v.created, now):>4}  ", "muted"),
+            (text, "muted"),
+        ]
+        right = [(f" {g.here} shown ", "accent")] if shown else []
+        lines.append(Line(cells, right=right, fill=" "))
+    return lines
+
+
+_VERSIONS = 5
+_KEYS = {
+    "pending": (
+        ("a", "records your decision on @{n}. Writes no memory."),
+        ("A", "the same, then opens the preview of what would be written."),
+        ("r d", "reject it, or put it off; s puts it off until a day, R says a reason first."),
+        ("e", "opens @{n} in $EDITOR; saving makes @{m}, pending again."),
+        (".", "makes your last decision again, here."),
+    ),
+    "accepted": (
+        ("p", "opens the preview of what would be written. Writes no memory."),
+        ("u", "undoes your last decision: @{m}, pending, the same words."),
+        ("e", "opens @{n} in $EDITOR; saving makes @{m}, pending again."),
+    ),
+    "rejected": (("u", "undoes your last decision: @{m}, pending, the same words."),),
+}
+_KEYS["deferred"] = (*_KEYS["pending"][:2], ("r", "rejects it."), _KEYS["pending"][3])
+
+
+def keys_here(v: CandidateVersion, g: Glyphs) -> list[Line]:
+    """What the keys do to the version shown."""
+    known = _KEYS.get(v.state.value, ())
+    lines = [Line(), header("what a key does here", "", g)] if known else []
+    for key, text in known:
+        words_ = text.format(n=v.version, m=v.newest + 1)
+        lines.append(Line([(f" {key:<4}", "accent"), (words_, "muted")], indent=5))
+    return lines
 
 
 def marked(text: str, spans: list[tuple[int, int]], role: str, g: Glyphs) -> list[tuple[str, str]]:
@@ -113,12 +208,15 @@ def marked(text: str, spans: list[tuple[int, int]], role: str, g: Glyphs) -> lis
     return [*out, (text[at:], "text")]
 
 
-def _source(s: Source, n: int, total: int, now: int, g: Glyphs) -> list[Line]:
+def _source(s: Source, n: int, total: int, now: int, g: Glyphs, *, narrow: bool) -> list[Line]:
     state = "unchanged" if s.state == "current" else s.state
     title = f"source {n} of {total} {g.dot} {s.author}"
-    where = f" session:{s.session[:36]}#L{s.line} {g.dot} {age(s.time, now)} {g.dot} {state}"
+    place = f" session:{s.session[:8]}#L{s.line} {g.dot} {age(s.time, now)} {g.dot} {state}"
     role = "muted" if s.state == "current" else "bad"
-    return [header(title, "", g), Line([(where, role)], indent=1)]
+    if narrow:
+        count = f"{n} of {total} {g.dot} " if total > 1 else ""
+        return [Line([(f" {count}{s.author} {g.dot}{place}", role)], indent=1)]
+    return [header(title, "", g), Line([(place, role)], indent=1)]
 
 
 def nearest(d: Detail, count: int) -> Sequence[Event]:
@@ -202,7 +300,7 @@ def history(d: Detail, now: int, g: Glyphs) -> list[Line]:
     """Every version, its decision, by whom, when, through which door."""
     lines: list[Line] = []
     for v in reversed(d.versions):
-        shown = " (shown)" if v.version == d.version.version else ""
+        shown = f" {g.here} shown" if v.version == d.version.version else ""
         state = v.state.value
         lines.append(header(f"@{v.version}{shown}", exact(v.created), g))
         lines.append(
@@ -217,7 +315,8 @@ def history(d: Detail, now: int, g: Glyphs) -> list[Line]:
             lines.append(Line([(f"   edited by {v.editor}", "muted")], indent=3))
         if v.decision:
             who = v.decision.actor
-            verdict = f"   {v.decision.verdict.value} by {who.reviewer}"
+            until = f" until {day(v.decision.until)}" if v.decision.until else ""
+            verdict = f"   {v.decision.verdict.value}{until} by {who.reviewer}"
             text = f"{verdict} {g.dot} {exact(v.decision.time)} {g.dot} {who.door.value}"
             lines.append(Line([(text, "muted")], indent=3))
             if who.agent:

@@ -2,27 +2,28 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, ClassVar, cast
 
 from textual import work
 from textual.binding import BindingType
+from textual.containers import Vertical
 
 from tui import keys
-from tui.messages import Hints, OpenPreview
-from tui.panes import candidate_text as write
-from tui.panes.bulk import BulkPane
+from tui.messages import Hints
+from tui.panes.asking import AskingPane
 from tui.theme import STATE_ROLE
 from tui.widgets.lines import Cells, Row, fit, justified, width_of
 from tui.widgets.rows import Group, Numbered, PagedList
-from tui.widgets.text import age, kind, short
+from tui.widgets.text import age, day, kind, name_of, short
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
-    from schemas.candidates import CandidateRow
-    from schemas.storage import CandidateFilter
-    from tui.client import Detail, Lane
+    from textual.widget import Widget
+
+    from schemas.candidates import CandidateRow, CandidateVersion
+    from schemas.storage import CandidateFilter, Place
+    from tui.client import Counts, Section
 
 _VIEWS: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("needs you", ("pending",)),
@@ -36,10 +37,11 @@ _REMARKS = {
     "one-off requests": "r rejects the group",
     "restated by agents": "no owner words behind them",
 }
-_TABS = ("Evidence", "Diff", "History")
+_ORDERS = ("group", "session", "kind", "author")
+_LAST = 3
 
 
-class CandidatesPane(BulkPane):
+class CandidatesPane(AskingPane):
     """Triage: one version after the other."""
 
     number = 1
@@ -48,13 +50,21 @@ class CandidatesPane(BulkPane):
     def __init__(self) -> None:
         super().__init__(id="pane-1")
         self.view = 0
-        self._counts: dict[str, int] = {}
+        self._counts: Counts | None = None
 
     def make_list(self) -> PagedList:
         """The list of candidates."""
         return PagedList(
             self._draw, self._fetch, self._draw_group, lambda: self.glyphs.cursor, id="candidates"
         )
+
+    def below_list(self) -> Iterable[Widget]:
+        """The last decisions, where there is room."""
+        with Vertical(id="last"):
+            for _ in range(_LAST + 1):
+                row = Row()
+                row.add_class("last")
+                yield row
 
     # loading
 
@@ -88,51 +98,64 @@ class CandidatesPane(BulkPane):
     def _filter(self) -> CandidateFilter:
         from schemas.storage import CandidateFilter
 
-        return CandidateFilter(self.states, self.words or None, keep=tuple(sorted(self.kept)))
+        keep = tuple(sorted(self.kept | self.due))
+        return CandidateFilter(self.states, self.words or None, keep=keep, order=self.order)
 
     async def load_list(self) -> None:
         """The whole list's shape; rows that others decided stay, with their new sign."""
-        client, view = self.client, (self.view, self.words)
+        client, view = self.client, self._view()
         if client is None:
             return
         near = self.list.near()
         rows = cast("list[CandidateRow]", self.list.known(near))
         moved = await self.ask(lambda: client.moved(rows)) if rows else ()
         counts = await self.ask(client.counts)
-        if view != (self.view, self.words):
+        if counts is None or view != self._view():
             return
+        self.due = frozenset(counts.due) if self.states == ("pending",) else frozenset()
         if self.states:
-            self.kept |= {r.number for r in moved or () if r.state.value not in self.states}
-        wanted = self._filter()
-        result = await self.ask(lambda: client.result(wanted, near))
-        if counts is None or result is None or view != (self.view, self.words):
+            self.kept |= {r.number for r in moved or () if not self.undecided(r)}
+        wanted, still = self._filter(), self._of(None)
+        result = await self.ask(lambda: client.result(wanted, near, still))
+        last = await self.ask(lambda: client.last(_LAST))
+        if result is None or view != self._view():
             return
-        self._counts = counts.candidates
+        self._counts = counts
         self.list.empty = self._nothing()
-        groups = self._groups(result.lanes)
+        groups = self._groups(result.groups)
         self.list.load(result.anchors, result.total, result.pages, groups)
         self._summary()
+        self._show_last(last or [])
 
-    def _groups(self, lanes: Sequence[Lane]) -> list[Group]:
-        """Headers of the queue; other views are plain lists."""
-        if self.states != ("pending",):
+    def _view(self) -> tuple[object, ...]:
+        return self.view, self.words, self.order
+
+    def _groups(self, sections: Sequence[Section]) -> list[Group]:
+        """Headers of the queue, or of any list in another order than its own."""
+        if self.states != ("pending",) and self.order == "group":
             return []
         return [
             Group(
-                lane.key,
-                lane.name,
-                lane.count,
-                folded=self.folds.get(lane.key, lane.folded),
-                remark=_REMARKS.get(lane.name, ""),
+                s.key,
+                self._heading(s),
+                s.count,
+                open=s.open,
+                folded=self.folds.get((self.order, s.key), s.folded),
+                remark=_REMARKS.get(s.name, "") if s.open else "",
             )
-            for lane in lanes
+            for s in sections
         ]
 
-    def _fetch(self, page: int, start: int) -> None:
+    def _heading(self, section: Section) -> str:
+        if self.order == "kind":
+            return kind(section.name)
+        return f"session {section.name}" if self.order == "session" else section.name
+
+    def _fetch(self, page: int, start: Place) -> None:
         self._page_of(page, start, self.list.generation)
 
     @work(group="candidates-pages")
-    async def _page_of(self, page: int, start: int, generation: int) -> None:
+    async def _page_of(self, page: int, start: Place, generation: int) -> None:
         client, wanted = self.client, self._filter()
         rows = await self.ask(lambda: client.window(wanted, start)) if client else None
         if rows is not None:
@@ -143,46 +166,84 @@ class CandidatesPane(BulkPane):
             return [
                 (f" Nothing in “{_VIEWS[self.view][0]}” has these words. esc clears them.", "muted")
             ]
-        if not sum(self._counts.values()):
+        counts = self._counts
+        if counts is None or not sum(counts.candidates.values()):
             text = (
                 " No candidates yet: memdesk evidence import PATH, then memdesk candidates extract."
             )
             return [(text, "muted")]
-        deferred = self._counts.get("deferred", 0)
-        return [(f" Nothing needs you here. {deferred} deferred; f shows other states.", "muted")]
+        deferred = counts.candidates.get("deferred", 0) - len(counts.due)
+        returns = f", the next returns {day(counts.next_due)}" if counts.next_due else ""
+        text = f" Nothing needs you here. {deferred:,} deferred{returns}; f shows other states."
+        return [(text, "muted")]
 
     def _summary(self) -> None:
-        dot = f" {self.glyphs.dot} "
-        names = [("needs you", "pending"), *((s, s) for s in ("deferred", "accepted", "rejected"))]
+        counts = self._counts
+        if counts is None:
+            return
+        dot, view = f" {self.glyphs.dot} ", _VIEWS[self.view][0]
+        shown = {"needs you": counts.waiting}
+        shown["deferred"] = counts.candidates.get("deferred", 0) - len(counts.due)
+        shown |= {s: counts.candidates.get(s, 0) for s in ("accepted", "rejected")}
+        if view in ("all", "promoted"):
+            shown[view] = self.list.total
         parts: list[tuple[str, str]] = [(" ", "text")]
-        for i, (label, state) in enumerate(names):
-            chosen = _VIEWS[self.view][0] in (label, state)
-            text = f"{label} {self._counts.get(state, 0):,}"
-            parts += [(dot if i else "", "muted"), (text, "accent" if chosen else "text")]
-        if _VIEWS[self.view][0] in ("all", "promoted"):
-            parts += [(dot, "muted"), (f"{_VIEWS[self.view][0]} {self.list.total:,}", "accent")]
-        right = f"filter “{self.words}” {self.list.total:,}" if self.words else "/ filter"
+        for i, (label, count) in enumerate(shown.items()):
+            role = "accent" if view == label else "text"
+            parts += [(dot if i else "", "muted"), (f"{label} {count:,}", role)]
+        order = f"by {self.order}{dot}"
+        right = f"filter “{self.words}” {self.list.total:,}" if self.words else f"{order}/ filter"
         self.query_one("#summary", Row).show(parts, [(right + " ", "muted")])
+
+    def _show_last(self, last: Sequence[Sequence[CandidateVersion]]) -> None:
+        """The last decisions under the list, and whether `u` undoes the first."""
+        title, *rows = self.query(Row).filter(".last").results(Row)
+        g, client = self.glyphs, self.client
+        self.set_class(bool(last), "-decided")
+        me, now = (client.reviewer, client.now()) if client else ("", 0)
+        first = last[0][0].decision if last else None
+        undoes = f" {g.dot} u undoes the first" if first and first.actor.reviewer == me else ""
+        title.show([(f"{g.rule * 2} last decisions{undoes} ", "rule")] if last else [], fill=g.rule)
+        for row, made in zip(rows, [*last, *[()] * _LAST], strict=False):
+            row.show(*self._last_row(made, now) if made else ([], []))
+
+    def _last_row(self, made: Sequence[CandidateVersion], now: int) -> tuple[Cells, Cells]:
+        v, g = made[0], self.glyphs
+        decision = v.decision
+        if decision is None:
+            return [], []
+        name = f"{short(v.id)}@{v.version}" if len(made) == 1 else f"{len(made):,} at once"
+        until = f"until {day(decision.until)}  " if decision.until else ""
+        words = decision.reason or (v.statement[:600] if len(made) == 1 else "")
+        state = v.state.value
+        left = [
+            (f" {g.state(state)} ", STATE_ROLE[state]),
+            (f"{name:<14} ", "text"),
+            (until + " ".join(words.split()), "muted"),
+        ]
+        who = name_of(decision.actor.reviewer)[:16]
+        return left, [(f"{who} {age(decision.time, now):>4} ", "muted")]
 
     # drawing
 
     def _draw_group(self, group: Group, width: int) -> Cells:
         sign = self.glyphs.folded if group.folded else self.glyphs.unfolded
-        left = [(f"{sign} ", "muted"), (f"{group.title} {group.count:,}", "accent")]
+        role = "accent" if group.open else "muted"
+        left = [(f"{sign} ", "muted"), (f"{group.title} {group.open:,}", role)]
         return justified(left, [(f"{group.remark} ", "muted")], width)
 
     def _draw(self, item: Numbered, width: int) -> Cells:
         row = cast("CandidateRow", item)
         g = self.glyphs
-        mark = "#" if row.hazards else "!" if row.conflict else "=" if row.duplicate else " "
+        mark = _attention(row)
         role = "bad" if mark == "#" else "warn"
-        faded = bool(self.states) and row.state.value not in self.states
+        faded = not self.undecided(row)
         words = "muted" if faded else "owner" if row.author == "owner" else "text"
         now = self.client.now() if self.client else 0
         sign = g.mark if row.number in self.marks else g.state(row.state.value)
         left: list[tuple[str, str]] = [
             (f"{sign} ", "accent" if row.number in self.marks else STATE_ROLE[row.state.value]),
-            (f"{mark} ", role),
+            (f"{mark} ", "muted" if faded else role),
             (f"{kind(row.kind.value):<10}", "muted"),
         ]
         end = f"{row.author} {age(row.created, now):>4} "
@@ -196,65 +257,10 @@ class CandidatesPane(BulkPane):
         self.disarm_unless(self.current)
         if event.row is None:
             self.found = None
-            self._show_group(self.list.group)
+            self.show_group(self.list.group)
         else:
-            self._load_detail()
+            self.load_detail()
         self.post_message(Hints())
-
-    def _show_group(self, group: Group | None) -> None:
-        """What a header stands for, and what its keys do."""
-        title, rule = self.query_one("#detail-title", Row), self.glyphs.rule
-        if group is None:
-            title.show([], fill=rule)
-            self.detail.show([])
-            return
-        title.show(
-            [(f"{rule * 2} {group.title} ", "rule")], [(f" {group.count:,} ", "rule")], fill=rule
-        )
-        self.detail.show(write.group(group, self.glyphs))
-
-    @work(exclusive=True, group="candidate-detail")
-    async def _load_detail(self) -> None:
-        client, row = self.client, self.current
-        if client is None or row is None:
-            return
-        found = await self.ask(lambda: client.detail(row.id, row.version))
-        if found is None or self.current is None or self.current.id != row.id:
-            return
-        same = self.found is not None and self.found.version.id == found.version.id
-        self.found = found
-        self._show_detail(keep_place=same)
-
-    def _show_detail(self, *, keep_place: bool = False) -> None:
-        found = self.found
-        if found is None or self.client is None:
-            return
-        g = self.glyphs
-        if self.tab == 1 and found.base is None:
-            self.tab = 0
-        self._title(found)
-        make = (write.evidence, write.change, write.history)[self.tab]
-        if self.app.size.width < 100:  # little room: the message itself must be on screen
-            found = replace(found, around=write.nearest(found, 1))
-        lines = make(found, self.client.now(), g)
-        self.detail.show(lines, keep_place=keep_place)
-
-    def action_preview(self) -> None:
-        """Preview the promotion of an accepted version."""
-        if row := self.current:
-            self.post_message(OpenPreview(row.id, row.version))
-
-    def _title(self, found: Detail) -> None:
-        """Id, tabs, state and place; on a narrow row the place goes first, then the state."""
-        v, g = found.version, self.glyphs
-        names = [(i, t) for i, t in enumerate(_TABS) if i != 1 or found.base is not None]
-        tabs = " ".join(f"[{t}]" if i == self.tab else t for i, t in names)
-        left = f"{g.rule * 2} {short(v.id)}@{v.version} {g.dot} {tabs} "
-        place = f"{(self.list.index or 0) + 1:,} of {self.list.total:,}"
-        state = v.state.value
-        rights = (f" {state} {g.dot} {place} {g.rule * 2}", f" {state} {g.rule * 2}", "")
-        ends = [[(right, "rule")] for right in rights]
-        self.query_one("#detail-title", Row).show([(left, "rule")], *ends, fill=g.rule)
 
     # looking
 
@@ -266,44 +272,28 @@ class CandidatesPane(BulkPane):
         self.disarm()
         self.reload()
 
-    def action_tab_next(self) -> None:
-        """Next tab of the detail."""
-        self._turn(1)
-
-    def action_tab_back(self) -> None:
-        """Previous tab of the detail."""
-        self._turn(-1)
-
-    def _turn(self, step: int) -> None:
-        self.tab = (self.tab + step) % len(_TABS)
-        if self.tab == 1 and self.found is not None and self.found.base is None:
-            self.tab = (self.tab + step) % len(_TABS)
-        self._show_detail()
+    def action_order(self) -> None:
+        """Group by something else."""
+        self.order = _ORDERS[(_ORDERS.index(self.order) + 1) % len(_ORDERS)]
+        self.kept.clear()
+        self.disarm()
+        self.list.forget()
+        self.bar.say(f"grouped by {self.order}" if self.order != "group" else "grouped by need")
+        self.reload()
 
     def action_why(self) -> None:
         """Meaning and remedy of what is marked."""
-        found = self.found
-        if self.toggle_fold() or found is None:
+        if self.toggle_fold():
             return
-        v = found.version
-        codes = [h.code for h in v.hazards] + [r.code for r in (*v.conflicts, *v.duplicates)]
-        if codes:
-            self.explain(list(dict.fromkeys(codes)))
+        if codes := self.codes():
+            self.explain(codes)
         else:
             self.action_switch()
 
-    def action_copy_id(self) -> None:
-        """Copy the id."""
-        if row := self.current:
-            self.desk_app.copy(f"{row.id}@{row.version}")
-
-    def action_copy_text(self) -> None:
-        """Copy the statement."""
-        if row := self.current:
-            self.desk_app.copy(row.statement)
-
     def hints(self) -> list[tuple[str, str]]:
         """Keys valid now."""
+        if self.asking:
+            return [("enter", "decide" if self.asking == "day" else "keep"), ("esc", "leave it")]
         row = self.current
         if self.list.group is not None:
             fold = "unfold" if self.list.group.folded else "fold"
@@ -319,7 +309,9 @@ class CandidatesPane(BulkPane):
             ]
         state = row.state.value
         decide = [("a", "accept"), ("A", "accept+preview"), ("r", "reject"), ("d", "defer")]
-        if state == "deferred":
+        if state == "pending" or row.number in self.due:
+            decide.append(("s", "defer until"))
+        elif state == "deferred":
             decide = decide[:3]
         if state in ("accepted", "promoted"):
             decide = [("p", "preview"), ("u", "undo")]
@@ -335,3 +327,12 @@ class CandidatesPane(BulkPane):
             ("f", "by state"),
         ]
         return [*decide, *more, ("?", "help")]
+
+
+def _attention(row: CandidateRow) -> str:
+    """The one sign of the attention column: what blocks first, then what to look at."""
+    if row.attention == "blocked":
+        return "#"
+    if row.conflict or row.attention == "look":
+        return "!"
+    return "=" if row.duplicate else "~" if row.near else " "

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, cast
 
 from textual import work
@@ -9,28 +10,38 @@ from textual.app import SuspendNotSupported
 
 from schemas.errors import MemdeskError
 from tui.messages import Changed, OpenPreview
-from tui.panes.listing import ListingPane
-from tui.widgets.text import short
+from tui.panes.detailing import DetailingPane
+from tui.widgets.text import day, short
 
 if TYPE_CHECKING:
     from textual.events import Key
 
     from core.candidates.review import Undone
-    from schemas.candidates import CandidateRow, CandidateVersion, Verdict
-    from tui.client import Detail
+    from schemas.candidates import CandidateRow, CandidateVersion
 
 
-class DecidingPane(ListingPane):
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """What a key decides: verdict, reason, and for a deferral its end (microseconds, UTC)."""
+
+    verdict: str
+    reason: str = ""
+    until: int | None = None
+
+
+class DecidingPane(DetailingPane):
     """Accept, reject, defer, undo, edit; hazards that need it are acknowledged in the bar."""
-
-    tab = 0
 
     def __init__(self, *, id: str) -> None:  # noqa: A002
         super().__init__(id=id)
         self.kept: set[int] = set()
         """Numbers of rows that stay where they are though they left the view's states."""
-        self.found: Detail | None = None
-        self._armed: tuple[CandidateRow, Verdict, tuple[str, ...]] | None = None
+        self.due: frozenset[int] = frozenset()
+        """Numbers of deferred rows whose day has come."""
+        self.reason = ""
+        """What the next decision carries as its reason."""
+        self.last: Choice | None = None
+        self._armed: tuple[CandidateRow, Choice, tuple[str, ...]] | None = None
         self._deciding = False
 
     @property
@@ -38,14 +49,17 @@ class DecidingPane(ListingPane):
         """States of the view; none means all."""
         raise NotImplementedError
 
-    @property
-    def current(self) -> CandidateRow | None:
-        """The row under the cursor."""
-        return cast("CandidateRow | None", self.list.row)
+    def undecided(self, row: CandidateRow) -> bool:
+        """True for a row that the view is about; others only stay where they are."""
+        return not self.states or row.state.value in self.states or row.number in self.due
+
+    def choice(self, verdict: str) -> Choice:
+        """A verdict with the reason that was said for the next decision."""
+        return Choice(verdict, self.reason)
 
     def action_accept(self) -> None:
         """Accept this exact version."""
-        self._decide("accept")
+        self._decide(self.choice("accept"))
 
     def action_accept_preview(self) -> None:
         """Accept, then open the preview."""
@@ -53,42 +67,48 @@ class DecidingPane(ListingPane):
         if row is not None and row.state.value in ("accepted", "promoted"):
             self.post_message(OpenPreview(row.id, row.version))
         else:
-            self._decide("accept", preview=True)
+            self._decide(self.choice("accept"), preview=True)
 
     def action_reject(self) -> None:
         """Reject this exact version."""
-        self._decide("reject")
+        self._decide(self.choice("reject"))
 
     def action_defer(self) -> None:
         """Put it off."""
-        self._decide("defer")
+        self._decide(self.choice("defer"))
 
     def _decide(
-        self, name: str, *, preview: bool = False, acknowledged: tuple[str, ...] = ()
+        self, choice: Choice, *, preview: bool = False, acknowledged: tuple[str, ...] = ()
     ) -> None:
         """Decide on the row that is on screen now; a key that comes too early is not kept."""
         row = self.current
         if row is None or self._deciding:
             return
-        from schemas.candidates import Verdict
-
         self._deciding = True
-        self._decide_row(row, Verdict(name), preview, acknowledged)
+        self._decide_row(row, choice, preview, acknowledged)
 
     @work(group="candidate-decide")
     async def _decide_row(
-        self, row: CandidateRow, verdict: Verdict, preview: bool, acknowledged: tuple[str, ...]
+        self, row: CandidateRow, choice: Choice, preview: bool, acknowledged: tuple[str, ...]
     ) -> None:
-        client, g = self.client, self.glyphs
+        from schemas.candidates import Verdict
+
+        client, g, verdict = self.client, self.glyphs, Verdict(choice.verdict)
         try:
             if client is None:
                 return
             decided = await self.attempt(
-                lambda: client.decide(row.id, row.version, verdict, "", acknowledged)
+                lambda: client.decide(
+                    row.id, row.version, verdict, choice.reason, acknowledged, choice.until
+                )
             )
+            self.made(choice)
             self.kept.add(row.number)
+            self.due -= {row.number}
             sign, state = g.state(decided.state.value), decided.state.value
-            done = f"{sign} {state} {short(decided.id)}@{decided.version} {g.dot} u undoes"
+            until = f" until {day(choice.until)}" if choice.until else ""
+            name = f"{short(decided.id)}@{decided.version}"
+            done = f"{sign} {state} {name}{until} {g.dot} u undoes"
             self.bar.say(done, "good")
             await self._refresh_row(row.id)
             if preview:
@@ -97,12 +117,16 @@ class DecidingPane(ListingPane):
                 self._advance()
         except MemdeskError as err:
             if err.details.get("gate") == "acknowledge":
-                self._arm(row, verdict, (*acknowledged, err.code))
+                self._arm(row, choice, (*acknowledged, err.code))
                 return
             self.refused(err)
         finally:
             self._deciding = False
         self.post_message(Changed())
+
+    def made(self, choice: Choice) -> None:
+        """A decision is recorded: `.` makes it again; its reason is used up."""
+        self.last, self.reason = choice, ""
 
     async def _refresh_row(self, id_: str) -> None:
         client = self.client
@@ -120,18 +144,18 @@ class DecidingPane(ListingPane):
             if header and not group.folded:  # type: ignore[union-attr]
                 y += 1
                 continue
-            if header or row is None or not self.states or row.state.value in self.states:
+            if (header and group.open) or (not header and (row is None or self.undecided(row))):  # type: ignore[union-attr]
                 self.list.move_to(y)
                 return
             y += 1
 
     # what must be acknowledged
 
-    def _arm(self, row: CandidateRow, verdict: Verdict, acknowledged: tuple[str, ...]) -> None:
+    def _arm(self, row: CandidateRow, choice: Choice, acknowledged: tuple[str, ...]) -> None:
         """Ask for the acknowledgement of a hazard, in the one bar."""
         if not self.display or self.current != row:
             return
-        self._armed = (row, verdict, acknowledged)
+        self._armed = (row, choice, acknowledged)
         what = f" ACCEPT {short(row.id)}@{row.version} and acknowledge {', '.join(acknowledged)}"
         keys = "        enter  accept, recorded with your name       any other key  leave it"
         self.bar.hold([(what, "text")], [(keys, "text")], "armed")
@@ -153,10 +177,10 @@ class DecidingPane(ListingPane):
             return
         event.stop()
         event.prevent_default()
-        row, verdict, acknowledged = self._armed
+        row, choice, acknowledged = self._armed
         self.disarm()
         if event.key == "enter" and self.current == row:
-            self._decide(verdict.value, acknowledged=acknowledged)
+            self._decide(choice, acknowledged=acknowledged)
 
     # taking back, writing anew
 
@@ -206,5 +230,5 @@ class DecidingPane(ListingPane):
             return
         self.bar.say(f"{short(edited.id)}@{edited.version} is pending; you are its editor", "good")
         self.kept.add(row.number)
-        self.tab = 1
+        self.tab = "Diff"
         await self._back_to(edited)

@@ -15,6 +15,8 @@ from tui.widgets.lines import Row
 from tui.widgets.rows import PagedList
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from textual.app import ComposeResult
 
 
@@ -29,12 +31,17 @@ class ListingPane(Pane):
         """The list widget."""
         raise NotImplementedError
 
+    def below_list(self) -> Iterable[Widget]:
+        """What stands under the list where there is room."""
+        return ()
+
     def compose(self) -> ComposeResult:
         """Summary, list, detail."""
         yield Row(id="summary")
         with Container(id="split"):
             with Vertical(id="left"):
                 yield self.make_list()
+                yield from self.below_list()
             with Vertical(id="right"):
                 yield Row(id="detail-title")
                 yield Document(id="detail")
@@ -59,8 +66,9 @@ class ListingPane(Pane):
         self.list.focus()
 
     def on_descendant_blur(self) -> None:
-        """Keys go elsewhere now: nothing stays armed."""
-        self.disarm()
+        """Keys go elsewhere now: nothing stays armed. An input that closes gives them back."""
+        if self.app.focused not in (None, self.list):
+            self.disarm()
 
     # moving
 

@@ -11,7 +11,9 @@ from textual.binding import BindingType
 
 from tui import keys
 from tui.messages import Hints
-from tui.panes.writing import CONSUMER, WritingPane
+from tui.panes import promotion_text as write
+from tui.panes.previewing import files
+from tui.panes.writing import WritingPane
 from tui.theme import STATE_ROLE
 from tui.widgets.document import Line
 from tui.widgets.lines import Cells, Row, fit, justified, width_of
@@ -21,23 +23,28 @@ from tui.widgets.text import age, kind, name_of, short
 if TYPE_CHECKING:
     from schemas.candidates import CandidateRow
     from schemas.operations import OperationRow, Receipt
+    from schemas.promotion import Belief
     from schemas.storage import CandidateFilter
+    from tui.client import Client, Counts, Held
 
-_TABS = ("to promote", "writes", "receipts")
+USUAL = "line-memory"
+_TABS = ("To promote", "Outbox", "Receipts", "In memory")
 _EMPTY = (
     " Nothing is accepted and waiting. Accept in pane 1, A previews at once.",
     " No writes yet: p on an accepted candidate makes the first preview.",
     " No receipts yet: every confirmed write leaves one here.",
+    " Nothing is in memory yet: what a confirmed write leaves there stands here.",
 )
 
 
 @dataclass(frozen=True, slots=True)
 class _Item:
-    """A write or a receipt as a numbered row; the oldest is -1, so new ones move none."""
+    """A write, a receipt or a statement held; the oldest is -1, so new ones move none."""
 
     number: int
     write: OperationRow | None = None
     receipt: Receipt | None = None
+    held: Held | None = None
 
     @property
     def place(self) -> int:
@@ -46,7 +53,7 @@ class _Item:
 
 
 class PromotionPane(WritingPane):
-    """Three lists; the detail holds the preview, or what the row is."""
+    """Four lists; the detail holds the preview, or what the row is."""
 
     number = 2
     BINDINGS: ClassVar[list[BindingType]] = [*keys.bindings("list"), *keys.bindings("promotion")]
@@ -54,6 +61,9 @@ class PromotionPane(WritingPane):
     def __init__(self) -> None:
         super().__init__(id="pane-2")
         self._counts: tuple[int, int, int, int] = (0, 0, 0, 0)
+        self._writes: dict[str, int] = {}
+        self._chosen: dict[str, str] = {}
+        """Consumers that P chose, by candidate."""
         self._at: tuple[int, int, str] | None = None
         self._wanted = ""
 
@@ -96,23 +106,29 @@ class PromotionPane(WritingPane):
         done = counts.operations
         open_ = done.get("prepared", 0) + done.get("failed", 0) + done.get("diverged", 0)
         waiting = counts.candidates.get("accepted", 0)
-        self._counts = (waiting, open_, counts.receipts, counts.beliefs)
+        self._counts, self._writes = (waiting, open_, counts.receipts, counts.beliefs), done
         if self.tab == 0:
             wanted, near = self._filter(), self.list.near()
             result = await self.ask(lambda: client.result(wanted, near))
             if result is not None and asked == (self.tab, self.words):
                 self._load(result.anchors, result.total, result.pages)
-        elif self.tab == 1:
-            found = await self.ask(client.operations)
-            self._load_items([_Item(n, write=o) for n, o in _numbered(found, sum(done.values()))])
         else:
-            receipts = await self.ask(client.receipts)
-            self._load_items([_Item(n, receipt=r) for n, r in _numbered(receipts, counts.receipts)])
+            items = await self.ask(lambda: self._items(client, asked[0], counts))
+            if items is not None and asked == (self.tab, self.words):
+                self._load_items(items)
         self._summary()
 
+    @staticmethod
+    def _items(client: Client, tab: int, counts: Counts) -> list[_Item]:
+        """The newest of a list, numbered from its end."""
+        if tab == 1:
+            found = client.operations()
+            return [_Item(n, write=o) for n, o in _numbered(found, sum(counts.operations.values()))]
+        if tab == 2:
+            return [_Item(n, receipt=r) for n, r in _numbered(client.receipts(), counts.receipts)]
+        return [_Item(n, held=h) for n, h in _numbered(client.held(), counts.beliefs)]
+
     def _load_items(self, items: list[_Item]) -> None:
-        if bool(items) and (items[0].receipt is not None) != (self.tab == 2):
-            return
         words = self.words.lower()
         items = [i for i in items if words in _words_of(i)]
         pages = {n: items[n * PAGE : (n + 1) * PAGE] for n in range(-(-len(items) // PAGE))}
@@ -144,13 +160,34 @@ class PromotionPane(WritingPane):
     def _summary(self) -> None:
         waiting, open_, receipts, beliefs = self._counts
         dot = f" {self.glyphs.dot} "
-        labels = (f"to promote {waiting:,}", f"writes {open_} open", f"receipts {receipts:,}")
+        counts = (waiting, open_, receipts, beliefs)
         parts: list[tuple[str, str]] = [(" ", "text")]
-        for i, label in enumerate(labels):
-            parts += [(dot if i else "", "muted"), (label, "accent" if i == self.tab else "text")]
-        parts += [(dot, "muted"), (f"in memory {beliefs:,}", "text")]
-        right = f"filter “{self.words}” {self.list.total:,} " if self.words else "] next list "
-        self.query_one("#summary", Row).show(parts, [(right, "muted")])
+        for i, (label, count) in enumerate(zip(_TABS, counts, strict=True)):
+            front = "accent" if i == self.tab else "text"
+            parts += [(dot if i else "", "muted"), (f"{label} {count:,}", front)]
+        self.query_one("#summary", Row).show(parts, *self._summary_ends())
+
+    def _summary_ends(self) -> list[list[tuple[str, str]]]:
+        """How the diff is shown, the filter, or how the writes ended; the longest that fits."""
+        dot = f" {self.glyphs.dot} "
+        if self.read is not None:
+            view = self.effective_view()
+            sides = "Unified [Split]" if view.split else "[Unified] Split"
+            spaces = "w whitespace" if view.spaces else "w whitespace less"
+            ends = [dot.join((sides, spaces, f"{{ }} context {view.context}")), sides]
+        elif self.words:
+            ends = [f"filter “{self.words}” {self.list.total:,}"]
+        elif self.tab == 1:
+            states = ("applied", "failed", "diverged")
+            ends = [dot.join(f"{s} {self._writes.get(s, 0):,}" for s in states)]
+        else:
+            ends = ["] next list"]
+        return [[(f"{e} ", "muted")] for e in ends] + [[]]
+
+    def draw_view(self) -> None:
+        """The summary says how the diff is shown."""
+        super().draw_view()
+        self._summary()
 
     # drawing
 
@@ -166,13 +203,20 @@ class PromotionPane(WritingPane):
             (f"{sign} ", "warn" if stale else STATE_ROLE[row.state.value]),
             (f"{kind(row.kind.value):<10}", "muted"),
         ]
-        right: list[tuple[str, str]] = [(f"{CONSUMER} {age(row.created, now):>4} ", "muted")]
+        end = f"{self._consumer_of(row.id)} {age(row.created, now):>4} "
+        right: list[tuple[str, str]] = [(end, "muted")]
         left += fit(
             [(" ".join(row.statement[:600].split()), "text")], max(0, width - 13 - width_of(right))
         )
         return justified(left, right, width)
 
     def _draw_item(self, item: _Item, width: int, now: int) -> Cells:
+        if item.held is not None:
+            b, at = item.held.belief, item.held.at
+            right = [(f"{at.consumer} {age(b.recorded, now):>4} ", "muted")]
+            words = " ".join(b.statement[:600].split())
+            held = [(f"{self.glyphs.promoted} ", "good"), (words, "text")]
+            return justified(fit(held, max(0, width - width_of(right) - 1)), right, width)
         if item.write is not None:
             w = item.write
             state = w.state.value
@@ -186,7 +230,7 @@ class PromotionPane(WritingPane):
             r = cast("Receipt", item.receipt)
             left = [
                 (f"{self.glyphs.promoted} ", "good"),
-                (f"{short(r.receipt_id)}  {len(r.targets)} files", "text"),
+                (f"{short(r.receipt_id)}  {files(len(r.targets))}", "text"),
                 (f"  {r.consumer} {_subject(r.subject)}", "muted"),
             ]
             who, then = r.reviewer, r.time
@@ -203,6 +247,10 @@ class PromotionPane(WritingPane):
                 self._say_empty()
         elif isinstance(item, _Item) and item.receipt is not None:
             self.show_receipt(item.receipt, "")
+        elif isinstance(item, _Item) and item.held is not None:
+            self.drop()
+            self.title(short(item.held.belief.id), item.held.at.state.value)
+            self.detail.show(write.held(item.held, self.glyphs))
         elif isinstance(item, _Item) and item.write is not None:
             self._open_operation(item.write.operation_id)
         elif self.read is None and self.receipt is None:
@@ -220,13 +268,55 @@ class PromotionPane(WritingPane):
 
     # acting
 
+    def _subject(self) -> tuple[str, int] | None:
+        """The version at hand: of the preview on screen, or of the row."""
+        item = self.list.row
+        if (p := self.preview) is not None:
+            return p.candidate, p.version
+        if isinstance(item, _Item):
+            return None
+        row = cast("CandidateRow | None", item)
+        return (row.id, row.version) if row else None
+
+    def _consumer_of(self, candidate: str) -> str:
+        """Where a candidate would be written."""
+        return self._chosen.get(candidate, USUAL)
+
+    def action_consumer(self) -> None:
+        """The next consumer for the row; a preview on screen is made anew for it."""
+        client, subject = self.client, self._subject()
+        if client is None or subject is None or self._busy or self.tab == 3:
+            return
+        candidate, version = subject
+        every = client.consumers()
+        at = self.preview.consumer if self.preview else self._consumer_of(candidate)
+        chosen = every[(every.index(at) + 1) % len(every)]
+        self._chosen[candidate] = chosen
+        self.list.repaint()
+        self.bar.say(f"{short(candidate)}@{version} goes to {chosen}", "text")
+        if self.read is not None:
+            self.open_preview(candidate, version, chosen)
+
     def action_preview(self) -> None:
         """Preview the row, or preview again what is on screen and stale."""
-        if self.read is not None and (self.stale or self.tab):
-            p = self.read.preview
-            self.preview_of(p.candidate, p.version)
-        elif self.tab == 0 and (row := cast("CandidateRow | None", self.list.row)):
-            self.open_preview(row.id, row.version)
+        p, item = self.preview, self.list.row
+        if p is not None and (self.stale or self.tab):
+            self.open_preview(p.candidate, p.version, p.consumer)
+        elif self.tab == 0 and item is not None:
+            row = cast("CandidateRow", item)
+            self.open_preview(row.id, row.version, self._consumer_of(row.id))
+        elif isinstance(item, _Item) and item.held is not None:
+            self._preview_elsewhere(item.held.belief)
+
+    def _preview_elsewhere(self, belief: Belief) -> None:
+        """Preview a statement in memory for a consumer that does not hold it yet."""
+        there = {at.consumer for at in belief.consumers}
+        every = self.client.consumers() if self.client else []
+        missing = [c for c in every if c not in there]
+        if missing:
+            self.open_preview(belief.candidate, belief.version, missing[0])
+        else:
+            self.bar.say(f"every consumer holds it: {', '.join(sorted(there))}", "text")
 
     def preview_of(self, candidate: str, version: int) -> None:
         """Show the preview of a version, beside the list of what waits."""
@@ -235,7 +325,7 @@ class PromotionPane(WritingPane):
             self._turn(-self.tab)
         else:
             self.reload()
-        self.open_preview(candidate, version)
+        self.open_preview(candidate, version, self._consumer_of(candidate))
 
     def action_back(self) -> None:
         """Back to the list, and from there out of the filter."""
@@ -291,7 +381,10 @@ class PromotionPane(WritingPane):
         """Keys valid now."""
         common = [("]", "next list"), ("1", "candidates"), ("?", "help"), ("q", "quit")]
         if self.tab == 0 and self.list.row is not None:
-            return [("p", "preview"), ("j/k", "move"), ("/", "filter"), *common]
+            keys_ = [("p", "preview"), ("P", "consumer"), ("j/k", "move"), ("/", "filter")]
+            return [*keys_, *common]
+        if self.tab == 3 and self.list.row is not None:
+            return [("p", "preview for another consumer"), ("j/k", "move"), *common]
         return [("j/k", "move"), *common] if self.list.row else common
 
 
@@ -302,11 +395,15 @@ def _numbered(found: Sequence[Any] | None, total: int) -> list[tuple[int, Any]]:
 
 def _id(item: Numbered) -> str:
     if isinstance(item, _Item):
+        if item.held is not None:
+            return item.held.belief.id
         return item.receipt.receipt_id if item.receipt else cast("Any", item.write).operation_id
     return cast("CandidateRow", item).id
 
 
 def _words_of(item: _Item) -> str:
+    if item.held is not None:
+        return f"{_id(item)} {item.held.belief.statement} {item.held.at.consumer}".lower()
     r = cast("Any", item.receipt or item.write)
     return f"{_id(item)} {r.subject} {r.reviewer} {r.consumer} {r.state.value}".lower()
 

@@ -2,37 +2,89 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from core.safe_text import exact_line
-from core.textdiff import DiffLine, TextDiff, words
+from core.promotion.reading import FOREIGN
+from core.textdiff import Comparison, TextDiff
 from tui.theme import Glyphs
+from tui.widgets.diff import DiffText, View
 from tui.widgets.document import Line
 from tui.widgets.text import digest8, header, short
+from tui.widgets.text import exact as exact_time
 
 if TYPE_CHECKING:
+    from core.promotion.preview import Exact
+    from core.promotion.standing import Foreign
     from schemas.operations import Receipt
     from schemas.promotion import Preview
-    from tui.client import Shown
+    from tui.client import Held
 
 _EFFECT = {"belief.new": "+", "conflict.same-key": "!", "duplicate.same-claim": "="}
 
 
-def preview(shown: Shown, g: Glyphs, *, unfolded: bool) -> list[Line]:
-    """The whole preview; changed lines of targets that are no derived file must be seen."""
-    p = shown.preview
+def preview(
+    exact: Exact,
+    g: Glyphs,
+    view: View,
+    *,
+    unfolded: bool,
+    under: Sequence[Foreign] = (),
+    bytes_only: bool = False,
+) -> list[Line]:
+    """The whole preview; changed lines of targets that are no derived file must be seen.
+
+    `under` is what others changed since the reader began: shown first, and to be seen as well.
+    With `bytes_only` effects and checks are left out.
+    """
+    p = exact.preview
     lines: list[Line] = [Line([(" " + p.statement, "owner")], indent=1), Line()]
-    for n, (path, diff, derived) in enumerate(shown.diffs):
-        lines.append(header(path, f"{n + 1}/{len(shown.diffs)}", g))
-        if derived and not unfolded:
-            size = f"+{diff.added} -{diff.removed}"
-            fold = f" {g.folded} derived from 1/{len(shown.diffs)}: {size} {g.dot} z shows it"
+    if under:
+        lines.append(header("moved under you since you began to read", "to be read", g))
+        lines += foreign(under, exact, g, view)
+    count = len(exact.targets)
+    for n, (target, compared) in enumerate(zip(exact.targets, exact.compared, strict=True)):
+        lines.append(header(target.path, f"{n + 1}/{count}", g))
+        if target.derived and not unfolded:
+            size = f"+{compared.added} -{compared.removed}"
+            fold = f" {g.folded} derived from 1/{count}: {size} {g.dot} z shows it"
             lines.append(Line([(fold, "muted")], indent=3))
         else:
-            lines += diff_lines(diff, g, n)
-        lines.append(Line([(_file_facts(p, path, g), "muted")], indent=10))
-    lines += _effects(p, g)
-    lines += _checks(p, g)
+            lines += DiffText(target.path, g, view, group=n).lines(compared.at(view.context))
+        lines.append(Line([(_file_facts(p, target.path, g), "muted")], indent=10))
+    return lines if bytes_only else [*lines, *effects(p, g), *_checks(p, g)]
+
+
+def foreign(under: Sequence[Foreign], exact: Exact, g: Glyphs, view: View) -> list[Line]:
+    """Lines that others changed, file by file; read once they were on screen."""
+    groups = {t.path: n for n, t in enumerate(exact.targets)}
+    lines: list[Line] = []
+    for f in under:
+        if len(under) > 1 or f.path != exact.targets[0].path:
+            lines.append(Line([(" " + f.path, "muted")], indent=3))
+        group = groups.get(f.path, 0)
+        text = DiffText(f.path, g, view, group=group, prefix=FOREIGN)
+        lines += text.lines(TextDiff(f.hunks, 0, 0, 0))
+    return lines
+
+
+def diverged(kept: Sequence[tuple[str, Comparison]], g: Glyphs, view: View) -> list[Line]:
+    """Both versions of each file that held neither the bytes before nor after (spec 5.4)."""
+    lines = [
+        Line(
+            [
+                (
+                    " Written to meanwhile by somebody else: that stands, nothing of it is lost.",
+                    "warn",
+                )
+            ],
+            indent=1,
+        ),
+        Line([(" p previews the same promotion on top of it.", "text")], indent=1),
+    ]
+    for path, compared in kept:
+        lines.append(header(path, f"found {g.arrow} would have been written", g))
+        lines += DiffText(path, g, view).lines(compared.at(view.context))
     return lines
 
 
@@ -44,69 +96,8 @@ def _file_facts(p: Preview, path: str, g: Glyphs) -> str:
     return " " * 10 + f" {g.dot} ".join(facts)
 
 
-def diff_lines(diff: TextDiff, g: Glyphs, group: int) -> list[Line]:
-    """One diff, hunk by hunk."""
-    lines: list[Line] = []
-    if diff.coarse:
-        lines.append(Line([(" shown as one block: too large to compare line by line", "warn")]))
-    if not diff.hunks:
-        lines.append(Line([("          no change to the bytes", "muted")]))
-    for hunk in diff.hunks:
-        if hunk.gap:
-            lines.append(_gap(hunk.gap, g))
-        for i, line in enumerate(hunk.lines):
-            lines.append(_diff_line(line, _partner(hunk.lines, i), g, group))
-    if diff.tail:
-        lines.append(_gap(diff.tail, g))
-    return lines
-
-
-def _gap(count: int, g: Glyphs) -> Line:
-    return Line(
-        [(f"          {g.gap} {count:,} unchanged line{'s' if count != 1 else ''}", "muted")]
-    )
-
-
-def _partner(lines: tuple[DiffLine, ...], i: int) -> DiffLine | None:
-    """The changed row on the other side, when a single line replaced a single line."""
-    line = lines[i]
-    if line.sign == " ":
-        return None
-    step = 1 if line.sign == "-" else -1
-    other = lines[i + step] if 0 <= i + step < len(lines) else None
-    if other is None or other.sign in (" ", line.sign):
-        return None
-    beyond = [lines[k] for k in (i - step, i + 2 * step) if 0 <= k < len(lines)]
-    return None if any(x.sign in (line.sign, other.sign) for x in beyond) else other
-
-
-def _diff_line(line: DiffLine, other: DiffLine | None, g: Glyphs, group: int) -> Line:
-    number = line.new if line.new is not None else line.old
-    lead = f" {line.sign} {number or 0:>4}   "
-    if line.sign == " ":
-        return Line([(lead, "muted"), (line.text, "muted")], indent=10)
-    role = "add" if line.sign == "+" else "del"
-    end = {"\n": g.end, "\r\n": "␍" + g.end if g.end != "$" else "^M$", "": " (no newline)"}[
-        line.end
-    ]
-    text: list[tuple[str, str]] = [(exact_line(line.text), role)]
-    if other is not None:
-        old, new = (line.text, other.text) if line.sign == "-" else (other.text, line.text)
-        spans = words(old, new)[0 if line.sign == "-" else 1]
-        text = _exact_marked(line.text, spans, role)
-    return Line([(lead, role), *text, (end, "muted")], indent=10, must_see=True, group=group)
-
-
-def _exact_marked(text: str, spans: list[tuple[int, int]], role: str) -> list[tuple[str, str]]:
-    out: list[tuple[str, str]] = []
-    at = 0
-    for start, end in spans:
-        out += [(exact_line(text[at:start]), role), (exact_line(text[start:end]), "mark")]
-        at = end
-    return [*out, (exact_line(text[at:]), role)]
-
-
-def _effects(p: Preview, g: Glyphs) -> list[Line]:
+def effects(p: Preview, g: Glyphs) -> list[Line]:
+    """What a confirm brings beside the bytes, conflicts among it."""
     lines = [header("effects", str(len(p.affects)), g)]
     for e in p.affects:
         role = "warn" if e.code.startswith("conflict") else "text"
@@ -132,28 +123,8 @@ def _checks(p: Preview, g: Glyphs) -> list[Line]:
     return lines
 
 
-def stale(shown: Shown, now: Preview, g: Glyphs, *, unfolded: bool) -> list[Line]:
-    """What moved under a preview, then the preview that was read, kept for reference."""
-    lines = [header("what moved under you", f"then {g.arrow} now", g)]
-    for m in now.moved:
-        then, there = digest8(m.then), digest8(m.now) if m.now else "gone"
-        text = f" {g.stale} {m.what}  {m.name}  {then} {g.arrow} {there}"
-        lines.append(Line([(text, "warn")], indent=3))
-        if m.detail:
-            lines.append(Line([(f"   {m.detail}", "warn")]))
-    lines += [
-        Line(),
-        Line([(" p previews again; confirm is off and nothing was written.", "text")]),
-        Line(),
-    ]
-    lines.append(header("the preview you read, kept for reference", "", g))
-    return lines + preview(shown, g, unfolded=unfolded)
-
-
 def receipt(r: Receipt, g: Glyphs) -> list[Line]:
     """A receipt in full."""
-    from tui.widgets.text import exact
-
     rows = [
         ("receipt", r.receipt_id),
         ("operation", r.operation_id),
@@ -162,7 +133,7 @@ def receipt(r: Receipt, g: Glyphs) -> list[Line]:
         ("candidate", r.subject),
         ("belief", r.belief or "-"),
         ("reviewer", r.reviewer),
-        ("time", exact(r.time)),
+        ("time", exact_time(r.time)),
         ("classification", r.classification.value),
         ("ledger", f"entry {r.ledger_seq} after {digest8(r.ledger_head)}"),
     ]
@@ -173,4 +144,25 @@ def receipt(r: Receipt, g: Glyphs) -> list[Line]:
         lines.append(Line([(text, "text")], indent=3))
     lines.append(header("sources", str(len(r.sources)), g))
     lines += [Line([(f" {s.locator}  {digest8(s.digest)}", "muted")], indent=3) for s in r.sources]
+    return lines
+
+
+def held(item: Held, g: Glyphs) -> list[Line]:
+    """A statement as a consumer holds it, and where it comes from."""
+    b = item.belief
+    rows = [
+        ("belief", b.id),
+        ("state", item.at.state.value),
+        ("consumer", item.at.consumer),
+        ("candidate", f"{b.candidate}@{b.version}"),
+        ("receipt", item.at.receipt),
+        ("recorded", exact_time(b.recorded)),
+        ("valid from", exact_time(b.valid_from)),
+        ("valid until", exact_time(b.valid_until) if b.valid_until else "no end"),
+    ]
+    lines = [Line([(" " + b.statement, "owner")], indent=1), Line()]
+    lines += [Line([(f" {k:<15}", "muted"), (v, "text")], indent=16) for k, v in rows]
+    others = [at for at in b.consumers if at.consumer != item.at.consumer]
+    lines.append(header("held elsewhere as well", str(len(others)), g))
+    lines += [Line([(f" {at.consumer}  {at.state.value}  {at.receipt}", "text")]) for at in others]
     return lines

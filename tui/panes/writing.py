@@ -1,54 +1,32 @@
-"""The exact preview on screen and the one bar for every write: read, arm, confirm, or stale."""
+"""The one bar for every write: reading, ready, armed, stale, written (spec 5.3, 5.8)."""
 
 from __future__ import annotations
 
-import asyncio
 from typing import TYPE_CHECKING
 
+from rich.cells import cell_len
 from textual import work
 
 from schemas.errors import MemdeskError
 from tui.messages import Changed, Hints
-from tui.panes import promotion_text as write
-from tui.panes.listing import ListingPane
-from tui.widgets.document import Document, Layout, lay
-from tui.widgets.lines import Row
+from tui.panes import promotion_stale as stale
+from tui.panes.previewing import PreviewingPane, files
+from tui.widgets.document import Document
 from tui.widgets.text import name_of, short
 
 if TYPE_CHECKING:
     from textual.events import Key, Paste
 
+    from core.promotion.standing import Standing
     from schemas.operations import Receipt
     from schemas.promotion import Preview
-    from tui.client import Shown
 
-CONSUMER = "line-memory"
 _STARTABLE = ("previewed", "failed")
 _BACK = "esc  back to the list"
 
 
-class WritingPane(ListingPane):
+class WritingPane(PreviewingPane):
     """Nothing is confirmed that was not seen whole, armed with one key and entered with another."""
-
-    tab = 0
-
-    def __init__(self, *, id: str) -> None:  # noqa: A002
-        super().__init__(id=id)
-        self.read: Shown | None = None
-        """The preview on screen."""
-        self.stale: Preview | None = None
-        """The same operation as things stand now, when they moved."""
-        self.receipt: Receipt | None = None
-        """What stands in the preview's place once it is written."""
-        self._unfolded = False
-        self._armed = False
-        self._painted = False
-        self._busy = False
-
-    @property
-    def preview(self) -> Preview | None:
-        """The preview on screen."""
-        return self.read.preview if self.read else None
 
     @property
     def writable(self) -> bool:
@@ -58,115 +36,6 @@ class WritingPane(ListingPane):
             return False
         return p.state.value in _STARTABLE
 
-    # showing
-
-    @work(exclusive=True, group="promotion-preview")
-    async def open_preview(self, candidate: str, version: int) -> None:
-        """Build the preview of a version and show it; until then nothing else changes."""
-        client = self.client
-        if client is None or self._busy:
-            return
-        found = await self.ask(lambda: client.preview(candidate, version, CONSUMER))
-        if found is None:
-            return
-        if found.preview.state.value == "applied":
-            self._open_operation(found.preview.operation_id)
-            return
-        await self._bring(found, None)
-        self.detail.focus()
-
-    @work(exclusive=True, group="promotion-preview")
-    async def _open_operation(self, operation_id: str) -> None:
-        """Show a write as it stands now: its receipt, or its preview."""
-        client, tab = self.client, self.tab
-        if client is None or self._busy:
-            return
-        receipt = await self.ask(lambda: client.receipt_of(operation_id))
-        if receipt is not None:
-            if tab == self.tab:
-                self.show_receipt(receipt, "applied")
-            return
-        found = await self.ask(lambda: client.check(operation_id))
-        shown = await self.ask(lambda: client.shown(found)) if found else None
-        if found is not None and shown is not None and tab == self.tab:
-            await self._bring(shown, found if found.moved else None)
-
-    async def _bring(
-        self, shown: Shown, stale: Preview | None, *, keep_place: bool = False
-    ) -> None:
-        """Write a preview out in a thread, then show it with all that belongs to it at once."""
-        unfolded = self._unfolded
-        laid = await asyncio.to_thread(self._lay, shown, stale, unfolded, self.detail.text_width)
-        self._armed = self._painted = False
-        self.read, self.stale, self.receipt = shown, stale, None
-        self.set_class(self.tab == 0, "reading")
-        p, g = shown.preview, self.glyphs
-        added = sum(d.added for _, d, _ in shown.diffs)
-        removed = sum(d.removed for _, d, _ in shown.diffs)
-        what = f"{short(p.candidate)}@{p.version} {g.arrow} {p.consumer}"
-        size = f"{len(p.targets)} files {g.dot} +{added} -{removed}"
-        state = "" if p.state.value == "previewed" else f" {g.dot} {p.state.value}"
-        self.title(
-            f"{short(p.operation_id, 8)} {g.dot} {what}", size + state, f"+{added} -{removed}"
-        )
-        self.detail.show_laid(laid, keep_place=keep_place)
-        self.list.repaint()
-        self.draw_bar()
-
-    def _lay(self, shown: Shown, stale: Preview | None, unfolded: bool, width: int) -> Layout:
-        g = self.glyphs
-        if stale is not None:
-            return lay(write.stale(shown, stale, g, unfolded=unfolded), width)
-        return lay(write.preview(shown, g, unfolded=unfolded), width)
-
-    def show_receipt(self, receipt: Receipt, state: str) -> None:
-        """A receipt in the preview's place."""
-        self.drop()
-        self.receipt = receipt
-        self.title(short(receipt.receipt_id), state)
-        self.detail.show(write.receipt(receipt, self.glyphs))
-
-    def drop(self) -> None:
-        """Leave the preview; its operation stays stored and can be found under writes."""
-        self._armed = self._painted = False
-        self.read = self.stale = self.receipt = None
-        self.remove_class("reading")
-        if self.display:
-            self.bar.release()
-        self.list.repaint()
-
-    def title(self, left: str, *rights: str) -> None:
-        """The row above the detail; the first of `rights` that has room."""
-        rule = self.glyphs.rule
-        ends = [[(f" {r} {rule * 2}", "rule")] for r in rights if r]
-        row = self.query_one("#detail-title", Row)
-        row.show([(f"{rule * 2} {left} ", "rule")], *ends, (), fill=rule)
-
-    @work(exclusive=True, group="promotion-check")
-    async def check(self) -> None:
-        """Compare the preview on screen with what is there now; stale at once."""
-        client, shown = self.client, self.read
-        if client is None or shown is None or self._busy:
-            return
-        operation = shown.preview.operation_id
-        now = await self.ask(lambda: client.check(operation))
-        if now is None or self.read is not shown or self._busy:
-            return
-        if now.state is not shown.preview.state:
-            self._open_operation(operation)
-            if now.state.value == "applied":
-                self.bar.say(f"{short(operation, 8)} was written by another desk meanwhile", "warn")
-            return
-        moved = now if now.moved else None
-        if (moved and moved.moved) != (self.stale and self.stale.moved):
-            await self._bring(shown, moved)
-        self.draw_bar()
-
-    def tick(self) -> None:
-        """Each second: files are watched by the clock as well, and stale must be seen at once."""
-        if self.read is not None:
-            self.check()
-
     # the bar
 
     def draw_bar(self) -> None:
@@ -174,12 +43,16 @@ class WritingPane(ListingPane):
         if not self.display or self._busy:
             return
         p, g = self.preview, self.glyphs
-        if p is None or p.state.value not in _STARTABLE:
+        if p is not None and p.state.value == "diverged":
+            text = " DIVERGED  operation.diverged: somebody wrote there first; theirs stands."
+            self._hold(
+                text, f"p  preview again     enter  what this means     {_BACK}", role="warn"
+            )
+        elif p is None or p.state.value not in _STARTABLE:
             self.bar.release()
         elif self.stale is not None:
-            names = ", ".join(dict.fromkeys(m.what for m in self.stale.moved))
-            text = f" STALE  preview.stale: {names} changed. Confirm is off, nothing was written."
-            self._hold(text, f"p  preview again     enter  what this means     {_BACK}", "stale")
+            keys = f"p  preview again     enter  what this means     {_BACK}     y  copy id"
+            self._hold(self._stale_text(self.stale), keys, "stale")
         elif p.blocked_by:
             codes = ", ".join(p.blocked_by)
             self._hold(f" BLOCKED  {codes}", f"enter  meaning and remedy     {_BACK}", role="bad")
@@ -200,8 +73,22 @@ class WritingPane(ListingPane):
         bottom = "text" if over else "muted"
         self.bar.hold([(top, role)], [(" " * 8 + keys, bottom)], over)
 
+    def _stale_text(self, now: Standing) -> str:
+        """What changed and by whom, as far as there is room to say it."""
+        names = ", ".join(dict.fromkeys(m.what for m in now.moved))
+        client = self.client
+        people = dict.fromkeys(stale.by(c, client.now()) for c in now.causes) if client else {}
+        end = ". Confirm is off, nothing was written."
+        text = f" STALE  preview.stale: {names} changed"
+        who = ", ".join(p if p == "by hand" else f"by {p}" for p in people)
+        ways = (f"{text} {who}{end}", f"{text} {who}. Nothing was written.") if who else ()
+        width = self.app.size.width
+        return next((way for way in ways if cell_len(way) <= width), text + end)
+
     def _armed_text(self, p: Preview) -> str:
-        text = f" ARMED  write {len(p.targets)} files"
+        text = f" ARMED  write {files(len(p.targets))} to {p.consumer}"
+        if p.supersedes:
+            text += f" {self.glyphs.dot} supersede {len(p.supersedes)}"
         if p.conflicts:
             text += f" {self.glyphs.dot} {len(p.conflicts)} conflicting statement(s) stay"
         if p.duplicate:
@@ -254,7 +141,7 @@ class WritingPane(ListingPane):
         elif self._painted:
             self._armed = self._painted = False
             self._busy = True
-            self._confirm()
+            self._confirm(self.preview)
 
     def on_paste(self, event: Paste) -> None:
         """Nothing inside a paste counts."""
@@ -264,8 +151,8 @@ class WritingPane(ListingPane):
     # the write
 
     @work(group="promotion-confirm")
-    async def _confirm(self) -> None:
-        client, p = self.client, self.preview
+    async def _confirm(self, p: Preview | None) -> None:
+        client = self.client
         if client is None or p is None:
             self._busy = False
             return
@@ -292,13 +179,9 @@ class WritingPane(ListingPane):
 
     def action_fold(self) -> None:
         """Fold or unfold derived files."""
-        self._fold()
-
-    @work(exclusive=True, group="promotion-preview")
-    async def _fold(self) -> None:
         if self.read is not None and not self._busy:
             self._unfolded = not self._unfolded
-            await self._bring(self.read, self.stale, keep_place=True)
+            self._view_as(self.view)
 
     def action_why(self) -> None:
         """Meaning and remedy of what stands in the way; without a preview, preview the row."""
@@ -309,6 +192,8 @@ class WritingPane(ListingPane):
             self.explain(["preview.stale", *[m.detail for m in self.stale.moved if m.detail]])
         elif p.blocked_by:
             self.explain(list(p.blocked_by))
+        elif p.state.value == "diverged":
+            self.explain(["operation.diverged"])
 
     def action_preview(self) -> None:
         """Preview the row."""

@@ -7,7 +7,10 @@ from typing import ClassVar
 from textual.strip import Strip
 from textual.widget import Widget
 
-from tui.widgets.lines import COMPONENTS, Cells, Roles, fit, justified, strip_of, width_of
+from tui.widgets.lines import COMPONENTS, Cells, Roles, fit, justified, safe, strip_of, width_of
+
+_PLACE = 12
+"""Cells below which a workspace's name says nothing."""
 
 
 class Bar(Widget):
@@ -74,7 +77,10 @@ class Bar(Widget):
                 top = self._notice
             return strip_of(fit(top if y == 0 else bottom, width), width, self.roles, over)
         if y == 0:
-            return strip_of(justified(self.last, self.where, width), width, self.roles)
+            # What happened comes first; where it happened gets the room that is left.
+            left = width - width_of(safe(self.last)) - 1
+            where = fit(self.where, left) if left >= _PLACE else ()
+            return strip_of(justified(self.last, where, width), width, self.roles)
         return strip_of(self._hints_in(width), width, self.roles)
 
     def _hints_in(self, width: int) -> list[tuple[str, str]]:

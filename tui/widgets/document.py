@@ -4,38 +4,49 @@ from __future__ import annotations
 
 import asyncio
 from bisect import bisect_right
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
+from itertools import zip_longest
+from typing import Any, NamedTuple
 
 from textual import work
 from textual.cache import LRUCache
 from textual.message import Message
 
-from tui.widgets.lines import Cells, LineView, justified, safe, width_of, wrap
+from tui.theme import glyphs
+from tui.widgets.lines import Cells, LineView, chop, chopped_rows, justified, safe, width_of, wrap
 
 
-@dataclass(frozen=True, slots=True)
-class Line:
-    """One logical line. `must_see` marks a change that has to be on screen whole."""
+class Line(NamedTuple):
+    """One logical line. One with `keys` shows a change that has to be on screen whole."""
 
     cells: Cells = ()
     indent: int = 0
-    must_see: bool = False
+    keys: tuple[Hashable, ...] = ()
+    """What the reader has read once the line was on screen."""
     group: int = 0
     """Which target a change belongs to, for `seen 1 of 2`."""
     right: Cells = ()
     fill: str = ""
     """With a fill the line is one row: cells, the fill, and `right` at the edge."""
+    draw: Callable[[Any], Cells] | None = None
+    """Makes the cells of `what` when it comes into view; they break at the edge, not at words."""
+    what: Any = None
+    size: int = -1
+    """With `draw`: its characters, if each is one cell wide, so that its rows can be counted."""
+    beside: Line | None = None
+    """What stands on the same rows in the right half."""
 
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """Lines wrapped to a width: where each begins, and which rows must be seen."""
+    """Lines wrapped to a width: where each begins, and which lines must be seen."""
 
     lines: Sequence[Line]
     width: int
     starts: Sequence[int]
-    must_see: frozenset[tuple[int, int]]
+    must_see: Sequence[int]
     groups: frozenset[int]
     weight: int
     """Characters in all: what wrapping them again would cost."""
@@ -46,28 +57,57 @@ class Layout:
         return self.starts[-1]
 
 
-_HEAVY = 200_000
+HEAVY = 200_000
+"""Characters from which a layout is made in a thread only."""
+_BETWEEN = 3
 
 
 def lay(lines: Sequence[Line], width: int) -> Layout:
     """Wrap lines to a width; touches no widget, so it may run in a thread."""
     starts, total, weight = [0], 0, 0
-    must_see: list[tuple[int, int]] = []
+    must_see: list[int] = []
     for i, line in enumerate(lines):
-        rows = _rows_of(line, width)
-        if line.must_see:
-            must_see += [(i, r) for r in range(rows)]
-        total += rows
-        weight += sum(len(t) for t, _ in line.cells)
+        if line.keys:
+            must_see.append(i)
+        total += _rows_of(line, width)
+        weight += max(0, line.size) + sum(len(t) for t, _ in line.cells)
         starts.append(total)
-    groups = frozenset(x.group for x in lines if x.must_see)
-    return Layout(lines, width, starts, frozenset(must_see), groups, weight)
+    groups = frozenset(lines[i].group for i in must_see)
+    return Layout(lines, width, starts, must_see, groups, weight)
+
+
+def _halves(width: int) -> tuple[int, int]:
+    left = (width - _BETWEEN) // 2
+    return left, width - _BETWEEN - left
 
 
 def _rows_of(line: Line, width: int) -> int:
-    if line.fill or width_of(safe(line.cells)) <= width:
+    if line.beside is not None:
+        left, right = _halves(width)
+        return max(_rows_alone(line, left), _rows_alone(line.beside, right))
+    return _rows_alone(line, width)
+
+
+def _rows_alone(line: Line, width: int) -> int:
+    if line.size >= 0:
+        return chopped_rows(line.size, width, line.indent)
+    if line.fill or (line.draw is None and width_of(safe(line.cells)) <= width):
         return 1
-    return len(wrap(line.cells, width, line.indent))
+    return len(_broken(line, width))
+
+
+def _broken(line: Line, width: int) -> list[list[tuple[str, str]]]:
+    if line.draw is not None:
+        return chop(line.draw(line.what), width, line.indent)
+    return wrap(line.cells, width, line.indent)
+
+
+def _side_by_side(line: Line, beside: Line, width: int) -> list[list[tuple[str, str]]]:
+    left, right = _halves(width)
+    divider = (f" {glyphs().divider} ", "rule")
+    nothing: list[tuple[str, str]] = []
+    pairs = zip_longest(_broken(line, left), _broken(beside, right), fillvalue=nothing)
+    return [[*a, (" " * (left - width_of(a)), "text"), divider, *b] for a, b in pairs]
 
 
 class Document(LineView):
@@ -90,30 +130,50 @@ class Document(LineView):
         super().__init__(id=id)
         self._laid = lay((), 0)
         self._version = 0
-        self._unseen: set[tuple[int, int]] = set()
+        self._unseen: set[int] = set()
+        self._left: Counter[int] = Counter()
+        """Unseen lines by group."""
+        self._parts: dict[int, set[int]] = {}
+        """Of unseen lines on several rows that were seen in part, the rows that are left."""
         self._wrapped: LRUCache[int, list[list[tuple[str, str]]]] = LRUCache(128)
-
-    @property
-    def text_width(self) -> int:
-        """Cells a row of text has."""
-        return max(4, self.scrollable_content_region.width)
 
     def show(self, lines: Sequence[Line], *, keep_place: bool = False) -> None:
         """Show other lines, from the top unless the place is to be kept."""
         self.show_laid(lay(lines, self.text_width), keep_place=keep_place)
 
-    def show_laid(self, laid: Layout, *, keep_place: bool = False) -> None:
-        """Show lines that were laid out before, in a thread if there were many."""
+    def show_laid(
+        self,
+        laid: Layout,
+        *,
+        keep_place: bool = False,
+        read: set[Hashable] | frozenset[Hashable] = frozenset(),
+    ) -> None:
+        """Show lines that were laid out before, in a thread if there were many.
+
+        Of the lines that must be seen those are left whose keys are not all in `read`.
+        """
         place = self.scroll_offset.y if keep_place else 0
-        if laid.width != self.text_width:
+        heavy = laid.weight >= HEAVY
+        if laid.width != self.text_width and not heavy:
             laid = lay(laid.lines, self.text_width)
         self._take(laid)
-        self._unseen = set(laid.must_see)
+        lines = laid.lines
+        unseen = (i for i in laid.must_see if not read.issuperset(lines[i].keys))
+        self._unseen = set(unseen if read else laid.must_see)
+        self._left = Counter(lines[i].group for i in self._unseen)
         self.jump(min(place, max(0, laid.rows - 1)))
+        if heavy and laid.width != self.text_width:
+            self._relay_later(self.text_width)
+
+    def read_keys(self) -> set[Hashable]:
+        """The keys of all lines that were on screen whole."""
+        left, lines = self._unseen, self._laid.lines
+        return {key for i in self._laid.must_see if i not in left for key in lines[i].keys}
 
     def _take(self, laid: Layout) -> None:
         self._laid = laid
         self._version += 1
+        self._parts = {}
         self._wrapped.clear()
         self.strips.clear()
         self.set_count(laid.rows)
@@ -124,7 +184,7 @@ class Document(LineView):
         old, width = self._laid, self.text_width
         if width == old.width:
             return
-        if old.weight < _HEAVY:
+        if old.weight < HEAVY:
             self._relay(lay(old.lines, width))
         else:
             self._relay_later(width)
@@ -139,16 +199,20 @@ class Document(LineView):
     def _relay(self, laid: Layout) -> None:
         old, top = self._laid, self.scroll_offset.y
         line = max(0, bisect_right(old.starts, top) - 1)
-        left = {i for i, _ in self._unseen}
         self._take(laid)
-        self._unseen = {(i, r) for i, r in laid.must_see if i in left}
         self.jump(laid.starts[min(line, len(laid.starts) - 1)])
 
     def _rows(self, i: int) -> list[list[tuple[str, str]]]:
         rows = self._wrapped.get(i)
         if rows is None:
             line = self._laid.lines[i]
-            rows = self._wrapped[i] = wrap(line.cells, self._laid.width, line.indent)
+            width = self._laid.width
+            rows = (
+                _broken(line, width)
+                if line.beside is None
+                else _side_by_side(line, line.beside, width)
+            )
+            self._wrapped[i] = rows
         return rows
 
     def cells(self, y: int, width: int) -> tuple[Cells, str | None, object]:
@@ -158,15 +222,26 @@ class Document(LineView):
             return (), None, "blank"
         i = bisect_right(laid.starts, y) - 1
         part = y - laid.starts[i]
-        if (i, part) in self._unseen and width == laid.width and self.screen.is_current:
-            self._unseen.discard((i, part))
-            self.post_message(self.Seen(self))
+        if i in self._unseen and width == laid.width and self.screen.is_current:
+            self._see(i, part)
         line = laid.lines[i]
         if line.fill:
             row = justified(line.cells, line.right, laid.width, line.fill)
             return row, None, (self._version, y)
         rows = self._rows(i)
         return rows[min(part, len(rows) - 1)], None, (self._version, y)
+
+    def _see(self, i: int, part: int) -> None:
+        """A row of an unseen line is drawn; with its last one the line was on screen whole."""
+        rows = self._laid.starts[i + 1] - self._laid.starts[i]
+        left = self._parts.setdefault(i, set(range(rows)))
+        if part in left:
+            left.discard(part)
+            self.post_message(self.Seen(self))
+        if not left:
+            del self._parts[i]
+            self._unseen.discard(i)
+            self._left[self._laid.lines[i].group] -= 1
 
     @property
     def seen_all(self) -> bool:
@@ -175,14 +250,15 @@ class Document(LineView):
 
     def seen_groups(self) -> tuple[int, int]:
         """How many groups were seen whole, of how many."""
-        left = {self._laid.lines[i].group for i, _ in self._unseen}
-        return len(self._laid.groups - left), len(self._laid.groups)
+        groups = self._laid.groups
+        return sum(not self._left[g] for g in groups), len(groups)
 
     def next_unseen(self) -> bool:
         """Bring the first unseen row into view; False when there is none."""
         if not self._unseen:
             return False
-        i, part = min(self._unseen)
+        i = min(self._unseen)
+        part = min(self._parts.get(i, (0,)))
         self.jump(self._laid.starts[i] + part - 1)
         return True
 

@@ -7,14 +7,15 @@ from typing import TYPE_CHECKING, ClassVar
 from textual.binding import Binding, BindingType
 from textual.widgets import Input
 
+from tui.widgets.words import WordsInput
+
 if TYPE_CHECKING:
     from tui.panes.listing import ListingPane
 
 
-class FilterInput(Input):
+class FilterInput(WordsInput):
     """One row; enter keeps the words, esc clears them."""
 
-    DEFAULT_CSS = "FilterInput { height: 1; border: none; padding: 0 1; }"
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "clear", show=False)]
 
     def __init__(self, words: str) -> None:

@@ -114,6 +114,44 @@ def _chopped(word: str, first: int, width: int) -> list[str]:
     return [word]
 
 
+def chop(cells: Cells, width: int, indent: int = 0) -> list[list[tuple[str, str]]]:
+    """Break a line at the edge, wherever that is: every row but the last is full."""
+    width = max(4, width)
+    indent = min(indent, width // 2)
+    rows: list[list[tuple[str, str]]] = [[]]
+    used = 0
+    for text, role in safe(cells):
+        rest = text
+        while rest:
+            head, rest = _head(rest, width - used)
+            if head:
+                rows[-1].append((head, role))
+                used += cell_len(head)
+            if rest:
+                rows.append([(" " * indent, "text")] if indent else [])
+                used = indent
+    return rows
+
+
+def chopped_rows(size: int, width: int, indent: int = 0) -> int:
+    """How many rows `chop` makes of `size` characters that are each one cell wide."""
+    width = max(4, width)
+    more = max(0, size - width)
+    return 1 + -(-more // (width - min(indent, width // 2)))
+
+
+def _head(text: str, room: int) -> tuple[str, str]:
+    """The longest start of a text that fits, and the rest."""
+    if text.isascii():
+        return text[:room], text[room:]
+    used = 0
+    for i, char in enumerate(text):
+        used += cell_len(char)
+        if used > room:
+            return text[:i], text[i:]
+    return text, ""
+
+
 class Roles:
     """Role styles of a widget, from its component classes."""
 
@@ -211,6 +249,11 @@ class LineView(ScrollView, can_focus=True, inherit_bindings=False):
         self.roles.clear()
         self.strips.clear()
         super().notify_style_update()
+
+    @property
+    def text_width(self) -> int:
+        """Cells a row of text has."""
+        return max(4, self.scrollable_content_region.width)
 
     def set_count(self, count: int) -> None:
         """Say how many rows there are."""

@@ -23,7 +23,7 @@ class Numbered(Protocol):
         """What the row is, wherever it stands."""
 
     @property
-    def place(self) -> int:
+    def place(self) -> Any:
         """Grows down the list."""
 
 
@@ -31,9 +31,11 @@ class Numbered(Protocol):
 class Group:
     """Neighbouring rows under one header: `count` of them from data row `start` on."""
 
-    key: int
+    key: int | str
     title: str
     count: int
+    open: int = 0
+    """Rows still to be decided; the others stay until the list changes."""
     start: int = 0
     folded: bool = False
     remark: str = ""
@@ -64,7 +66,7 @@ class PagedList(LineView):
     def __init__(
         self,
         draw: Callable[[Numbered, int], Cells],
-        fetch: Callable[[int, int], None],
+        fetch: Callable[[int, Any], None],
         draw_group: Callable[[Group, int], Cells],
         cursor_sign: Callable[[], str],
         *,
@@ -79,7 +81,7 @@ class PagedList(LineView):
         self._wanted: set[int] = set()
         self.generation = 0
         """Counts results; a page belongs to one of them."""
-        self._anchors: Sequence[int] = ()
+        self._anchors: Sequence[Any] = ()
         self.total = 0
         self.groups: Sequence[Group] = ()
         self._tops: list[int] = []
@@ -90,7 +92,7 @@ class PagedList(LineView):
 
     def load(
         self,
-        anchors: Sequence[int],
+        anchors: Sequence[Any],
         total: int,
         pages: Mapping[int, Sequence[Any]],
         groups: Sequence[Group] = (),
@@ -107,12 +109,17 @@ class PagedList(LineView):
         y, fresh = self.cursor, not self.rows_shown
         self._arrange(groups)
         if fresh and groups and not groups[0].folded:
-            y = 1
+            y = below = 1
         elif at is not None:
             y = self.screen_row(self._place(at.place))
         elif group is not None:
             y = next((t for t, g in zip(self._tops, groups, strict=True) if g.key == group.key), y)
         self._settle(y, below)
+
+    def forget(self) -> None:
+        """The next result is another list: it begins at its top."""
+        self.cursor = self.rows_shown = 0
+        self._pages.clear()
 
     def _settle(self, y: int, below: int) -> None:
         self.set_count(self.rows_shown)
@@ -159,7 +166,7 @@ class PagedList(LineView):
         group, index = self.entry(self.cursor)
         return group if index is None else None
 
-    def fold(self, key: int, *, folded: bool) -> None:
+    def fold(self, key: int | str, *, folded: bool) -> None:
         """Fold a group away, or show its rows; the cursor stays on its header."""
         groups = [replace(g, folded=folded) if g.key == key else g for g in self.groups]
         below = self.cursor - self.scroll_offset.y
@@ -178,13 +185,13 @@ class PagedList(LineView):
         if ahead:
             self.move_to(ahead[0] if step > 0 else ahead[-1])
 
-    def _place(self, place: int) -> int:
+    def _place(self, place: Any) -> int:
         """The data row at which `place` stands or would stand."""
         page = max(0, bisect_right(self._anchors, place) - 1)
         rows = self._pages.get(page)
         if rows is None:
             return min(self.index or 0, max(0, self.total - 1))
-        inside = sum(r.place < place for r in rows)
+        inside = sum(bool(r.place < place) for r in rows)
         return page * PAGE + inside
 
     @property
@@ -197,7 +204,7 @@ class PagedList(LineView):
         index = self.entry(y)[1] if 0 <= y < self.rows_shown else None
         return None if index is None else self.at(index)
 
-    def near(self) -> list[int]:
+    def near(self) -> list[Any]:
         """Places of the rows at the top, under the cursor and at the bottom, as far as known."""
         top = self.scroll_offset.y
         places = (top, self.cursor, min(self.rows_shown - 1, top + self.page_rows()))
@@ -261,7 +268,7 @@ class PagedList(LineView):
         """The row under the cursor."""
         return self.row_at(self.cursor)
 
-    def known(self, near: Sequence[int]) -> list[Numbered]:
+    def known(self, near: Sequence[Any]) -> list[Numbered]:
         """Rows of the pages that hold these places, as far as they are here."""
         pages = {max(0, bisect_right(self._anchors, n) - 1) for n in near}
         return [r for page in sorted(pages) for r in self._pages.get(page) or ()]

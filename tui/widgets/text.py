@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from datetime import UTC, datetime
 
 from tui.theme import Glyphs
 from tui.widgets.document import Line
 
+_ID = re.compile(r"\b[a-z]{2,5}_[0-9a-f]{32}\b")
 _UNITS = ((86_400, "d"), (3_600, "h"), (60, "m"), (1, "s"))
 KINDS = {
     "project-fact": "fact",
@@ -39,6 +41,11 @@ def short(id_: str, digits: int = 6) -> str:
     return f"{tag}_{rest[:digits]}" if rest else id_[:digits]
 
 
+def brief(text: str) -> str:
+    """A sentence with the ids in it as lists show them; `enter` and `--json` have them whole."""
+    return _ID.sub(lambda m: short(m[0]), text)
+
+
 def kind(name: str) -> str:
     """A kind as lists show it."""
     return KINDS.get(name, name)
@@ -59,3 +66,10 @@ def header(title: str, right: str, glyphs: Glyphs) -> Line:
 def name_of(reviewer: str) -> str:
     """A reviewer as lists show them: the name without the address."""
     return reviewer.partition(" <")[0] or reviewer
+
+
+def day(until: int) -> str:
+    """When a deferral ends: the day, and the hour when it is not midnight."""
+    moment = datetime.fromtimestamp(until / 1_000_000, UTC)
+    midnight = (moment.hour, moment.minute) == (0, 0)
+    return f"{moment:%a %Y-%m-%d}" if midnight else f"{moment:%a %Y-%m-%d %H:%M} UTC"

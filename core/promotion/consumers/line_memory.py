@@ -6,6 +6,7 @@ state gives equal bytes and equal operation ids.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from typing import Any
 
@@ -24,7 +25,7 @@ from core.promotion.consumers import line_memory_files as files
 from core.promotion.consumers import reviewed, wiki
 from schemas.candidates import CandidateVersion
 from schemas.operations import Effect, Envelope, Receipt
-from schemas.storage import StoredOperation
+from schemas.storage import OutboxTarget, StoredOperation
 
 NAME = "line-memory"
 
@@ -83,10 +84,10 @@ class LineMemory:
         files.write_journal(desk.workspace, _journal_key(plan.envelope), found, memory, metadata)
         desk.on_step("journalled")
 
-    def after_write(self, desk: Desk, operation: StoredOperation) -> None:
-        """Remove our journal; the outbox still holds the bytes that name it."""
-        with desk.store.read() as view:
-            targets = view.operations.outbox(operation.operation_id)
+    def after_write(
+        self, desk: Desk, operation: StoredOperation, targets: Sequence[OutboxTarget]
+    ) -> None:
+        """Remove our journal, named by the bytes it holds."""
         if len(targets) == 2:
             memory, metadata = (t.after for t in targets)
             key = _journal_key(operation.envelope)

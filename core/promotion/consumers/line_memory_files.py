@@ -15,6 +15,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
+import orjson
+
 from core.aiwg_identity import iso_ms, journal_id, pretty
 from core.operations.durable import translated
 from core.ports import Desk
@@ -39,7 +41,11 @@ def parse(data: bytes) -> Any:
     def refuse(constant: str) -> None:
         raise ValueError(constant)
 
-    return json.loads(data.decode(), parse_constant=refuse)
+    try:
+        return orjson.loads(data)
+    except orjson.JSONDecodeError:
+        # It refuses lone surrogates and deep nesting, which JavaScript takes.
+        return json.loads(data.decode(), parse_constant=refuse)
 
 
 @dataclass(frozen=True, slots=True)
@@ -205,7 +211,7 @@ def remove_journal(workspace: Workspace, operation: str, memory: bytes, metadata
 
 @functools.lru_cache(maxsize=2)
 def _journal_name(operation: str, memory: bytes, metadata: bytes) -> str:
-    document = json.loads(metadata)
+    document = parse(metadata)
     return journal_id(f"import:{operation}", memory.decode(), document) + ".json"
 
 

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from core import claims
+from core.candidates.propose import claim_of
 from core.evidence.lookup import current
 from core.identity import digest, keyed_id, parse_locator
 from core.operations.envelope import Plan, Target, bound_source
@@ -35,12 +36,9 @@ def reviewed(desk: Desk, subject: str) -> Reviewed:
     """The version a promotion is about. Raises as `accepted` does."""
     with desk.store.read() as view:
         version = accepted(view, subject)
-        claim = claims.claim_of(desk, version.statement)
-        conflicts, duplicates = claims.relations(
-            view.claims, claim, version.key, version.scope, version.id
-        )
+        beside = claims.relations(view.claims, claim_of(desk, version))
         missing = tuple(s.locator for s in version.sources if not current(view, s))
-    return Reviewed(version, conflicts, duplicates, missing)
+    return Reviewed(version, beside.conflicts, beside.duplicates, missing)
 
 
 def accepted(view: Reader, subject: str) -> CandidateVersion:

@@ -8,17 +8,17 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
 
 from core.operations.envelope import Plan, Target
 from core.ports import Desk, Writer
 from core.promotion.consumers import reviewed
 from core.workspace import read_at
-from schemas.candidates import CandidateVersion
+from schemas.candidates import CandidateVersion, Related
 from schemas.errors import MemdeskError
 from schemas.operations import Effect, Envelope, Receipt
-from schemas.storage import StoredOperation
+from schemas.storage import OutboxTarget, StoredOperation
 
 NAME = "wiki"
 ROOT = ".aiwg/wiki"
@@ -64,7 +64,9 @@ class Wiki:
     def before_write(self, desk: Desk, plan: Plan) -> None:
         """Nothing to do before a page is written."""
 
-    def after_write(self, desk: Desk, operation: StoredOperation) -> None:
+    def after_write(
+        self, desk: Desk, operation: StoredOperation, targets: Sequence[OutboxTarget]
+    ) -> None:
         """Nothing to do after a page was written."""
 
     def tidy(self, desk: Desk) -> None:
@@ -137,14 +139,19 @@ def _day(micros: int) -> str:
 
 def leftovers(desk: Desk, found: reviewed.Reviewed) -> list[Effect]:
     """Wiki lines that still say what a conflicting statement says (spec 5.8)."""
-    old = [c.statement for c in found.conflicts]
+    told = still_say(desk, found.version, found.conflicts)
+    return [Effect(code="effect.leaves-behind", text=f"leaves behind  {t}") for t in told]
+
+
+def still_say(desk: Desk, version: CandidateVersion, conflicts: Sequence[Related]) -> list[str]:
+    """At most five `PATH:LINE “words”` of the wiki that say what a conflicting statement says."""
+    old = [c.statement for c in conflicts]
     if not old:
         return []
     out = []
     for path, number, line in _wiki_lines(desk):
-        if any(_says(line, statement, found.version.statement) for statement in old):
-            text = f"leaves behind  {path}:{number} “{line.strip()[:120]}”"
-            out.append(Effect(code="effect.leaves-behind", text=text))
+        if any(_says(line, statement, version.statement) for statement in old):
+            out.append(f"{path}:{number} “{line.strip()[:120]}”")
             if len(out) == 5:
                 break
     return out

@@ -2,22 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import Any
+from collections.abc import Sequence
 
-import sqlalchemy as sa
 from alembic import op
 
-from store.migrations import planner, triggers
+from store.migrations import making, triggers
 
 revision = "0001"
 down_revision: str | None = None
 branch_labels: Sequence[str] | None = None
 depends_on: Sequence[str] | None = None
-
-INT = sa.BigInteger().with_variant(sa.Integer(), "sqlite")
-TEXT = sa.Text(collation="C").with_variant(sa.Text(), "sqlite")
-BYTES = sa.LargeBinary()
 
 # name -> (primary key, other columns); a `?` marks a column that may be null.
 TABLES: dict[str, tuple[str, str]] = {
@@ -41,11 +35,13 @@ TABLES: dict[str, tuple[str, str]] = {
     "candidate": (
         "ws:i number:i",
         "id:t version:i state:t kind:t key:t scope:t statement:t claim:b author:t session:t "
-        "method:t hazards:t place:i created:i changed:i",
+        "method:t hazards:t attention:t place:i created:i changed:i due:i?",
     ),
     "candidate_version": ("ws:i number:i version:i", "state:t document:b digest:t created:i"),
     "decision": ("ws:i number:i version:i turn:i", "time:i batch:t? document:b"),
     "claim": ("ws:i ref:t", "claim:b key:t scope:t layer:t statement:t"),
+    "claim_band": ("ws:i band:i claim:b", ""),
+    "likeness": ("ws:i claim:b other:b", "kind:t"),
     "operation": (
         "ws:i id:t",
         "action:t consumer:t subject:t state:t envelope:b checkout:t actor:b as_of:i created:i "
@@ -66,12 +62,13 @@ INDEXES: tuple[tuple[str, str, str, bool], ...] = (
     ("source_file", "source_file_id", "ws id", True),
     ("source_file", "source_file_head", "ws head", False),
     ("event", "event_id", "ws id", True),
-    ("event", "event_twin", "ws twin", False),
+    ("event", "event_twin", "ws twin file ordinal", False),
     ("candidate", "candidate_id", "ws id", True),
     ("candidate", "candidate_state", "ws state place", False),
     ("candidate", "candidate_place", "ws place", True),
     ("candidate", "candidate_key", "ws key scope", False),
     ("candidate", "candidate_changed", "ws changed", False),
+    ("candidate", "candidate_due", "ws due", False),
     ("claim", "claim_claim", "ws claim", False),
     ("claim", "claim_key", "ws key scope", False),
     ("operation", "operation_state", "ws state created", False),
@@ -89,35 +86,7 @@ ROWID = {"event_body", "candidate_version", "outbox", "divergence", "receipt", "
 
 def upgrade() -> None:
     """Create every table, index and trigger of revision 0001."""
-    types: dict[str, sa.types.TypeEngine[Any]] = {"i": INT, "t": TEXT, "b": BYTES}
-    for name, (keys, columns) in TABLES.items():
-        parts: list[sa.Column[Any]] = []
-        for spec in f"{keys} {columns}".split():
-            column, kind = spec.split(":")
-            parts.append(
-                sa.Column(
-                    column,
-                    types[kind[0]],
-                    primary_key=spec in keys.split(),
-                    nullable=kind.endswith("?"),
-                    autoincrement=False,
-                )
-            )
-        op.create_table(name, *parts, sqlite_strict=True, sqlite_with_rowid=name in ROWID)
-    for table, name, columns, unique in INDEXES:
-        op.create_index(name, table, columns.split(), unique=unique)
+    making.create(TABLES, INDEXES, ROWID)
     postgresql = op.get_bind().dialect.name == "postgresql"
     for statement in triggers.postgresql() if postgresql else triggers.sqlite():
         op.execute(statement)
-    if not postgresql:
-        for statement in planner.sqlite(_indexes()):
-            op.execute(statement)
-
-
-def _indexes() -> Iterator[tuple[str, str, int, bool]]:
-    """Every index, primary keys included: table, SQLite's name for it, columns, uniqueness."""
-    for table, (keys, _columns) in TABLES.items():
-        name = f"sqlite_autoindex_{table}_1" if table in ROWID else table
-        yield table, name, len(keys.split()), True
-    for table, name, columns, unique in INDEXES:
-        yield table, name, len(columns.split()), unique

@@ -1,0 +1,111 @@
+"""The one table of normalised claims that every layer writes to, and which are alike (spec 4.7)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import sqlalchemy as sa
+
+from schemas.storage import Claim
+from store.keys import ID, WS
+from store.tables import CANDIDATE, CLAIM, CLAIM_BAND, LIKENESS
+
+_C, _K, _B, _L = CANDIDATE.c, CLAIM.c, CLAIM_BAND.c, LIKENESS.c
+_CLAIMS = (
+    sa.select(CLAIM, _C.state)
+    .select_from(CLAIM)
+    .outerjoin(CANDIDATE, sa.and_(_C.ws == _K.ws, _C.id == _K.ref))
+    .where(_K.ws == WS, _K.ref != ID)
+    .order_by(_K.layer, _K.ref)
+    .limit(sa.bindparam("limit_", type_=sa.Integer))
+)
+_CLAIM: sa.BindParameter[bytes] = sa.bindparam("claim_")
+_SAME = _CLAIMS.where(_K.claim == _CLAIM)
+_SAME_KEY = _CLAIMS.where(_K.key == sa.bindparam("key_"), _K.scope == sa.bindparam("scope_"))
+_NEAR = _CLAIMS.join(LIKENESS, sa.and_(_L.ws == _K.ws, _L.other == _K.claim)).where(
+    _L.claim == _CLAIM, _L.kind == "near"
+)
+_PUT, _WITHDRAW = sa.insert(CLAIM), sa.delete(CLAIM).where(_K.ws == WS, _K.ref == ID)
+
+
+class Claims:
+    """Claims of one workspace on one connection."""
+
+    def __init__(self, connection: sa.Connection, ws: int) -> None:
+        self._c = connection
+        self._ws = ws
+
+    def same(self, claim: bytes, exclude: str, limit: int) -> list[Claim]:
+        """Who else makes this claim."""
+        return self._found(_SAME, {"claim_": claim, "id_": exclude, "limit_": limit})
+
+    def same_key(self, key: str, scope: str, exclude: str, limit: int) -> list[Claim]:
+        """Who else speaks under this key and scope."""
+        mine = {"key_": key, "scope_": scope, "id_": exclude, "limit_": limit}
+        return self._found(_SAME_KEY, mine)
+
+    def near(self, claim: bytes, exclude: str, limit: int) -> list[Claim]:
+        """Who makes a claim that is nearly this one."""
+        return self._found(_NEAR, {"claim_": claim, "id_": exclude, "limit_": limit})
+
+    def _found(self, query: sa.Select[tuple[object, ...]], given: dict[str, object]) -> list[Claim]:
+        return [
+            Claim(bytes(r.claim), r.key, r.scope, r.layer, r.ref, r.statement, r.state or "")
+            for r in self._c.execute(query, given | {"ws_": self._ws})
+        ]
+
+    def likeness(self, claims: Sequence[bytes]) -> dict[bytes, dict[bytes, str]]:
+        """What is known of these claims beside others: for each, the others by kind."""
+        query = sa.select(_L.claim, _L.other, _L.kind).where(_L.ws == self._ws)
+        found: dict[bytes, dict[bytes, str]] = {}
+        for r in self._c.execute(query.where(_L.claim.in_(list(claims)))):
+            found.setdefault(bytes(r.claim), {})[bytes(r.other)] = r.kind
+        return found
+
+    def sharing(self, bands: Sequence[int], exclude: bytes, limit: int) -> dict[bytes, str]:
+        """At most `limit` other claims that share a band, with a statement that makes each."""
+        where = (_B.ws == self._ws, _B.band.in_(list(bands)), _B.claim != exclude)
+        names = sa.select(_B.claim).where(*where).distinct().limit(limit)
+        claims = list(self._c.execute(names).scalars())
+        query = sa.select(_K.claim, sa.func.min(_K.statement).label("statement"))
+        query = query.where(_K.ws == self._ws, _K.claim.in_(claims)).group_by(_K.claim)
+        return {bytes(r.claim): r.statement for r in self._c.execute(query)} if claims else {}
+
+    def put(self, claim: Claim) -> None:
+        """Enter a claim, or replace the one its reference made before."""
+        self.withdraw(claim.ref)
+        row = {
+            "ws": self._ws,
+            "ref": claim.ref,
+            "claim": claim.claim,
+            "key": claim.key,
+            "scope": claim.scope,
+            "layer": claim.layer,
+            "statement": claim.statement,
+        }
+        self._c.execute(_PUT, row)
+
+    def index(self, claim: bytes, bands: Sequence[int], likeness: Mapping[bytes, str]) -> None:
+        """Let a claim be found by its bands, and keep what it is to others, both ways.
+
+        A claim that was indexed before keeps its bands; `likeness` names only others that are new.
+        """
+        known = sa.select(_B.band).where(
+            _B.ws == self._ws, _B.band.in_(list(bands)), _B.claim == claim
+        )
+        there = set(self._c.execute(known).scalars())
+        if rows := [
+            {"ws": self._ws, "band": b, "claim": claim} for b in sorted(set(bands) - there)
+        ]:
+            self._c.execute(sa.insert(CLAIM_BAND), rows)
+        pairs = [
+            {"ws": self._ws, "claim": a, "other": b, "kind": kind}
+            for other, kind in sorted(likeness.items())
+            for a, b in ((claim, other), (other, claim))
+        ]
+        if pairs:
+            self._c.execute(sa.insert(LIKENESS), pairs)
+
+    def withdraw(self, ref: str) -> None:
+        """Take a reference's claim out."""
+        self._c.execute(_WITHDRAW, {"ws_": self._ws, "id_": ref})

@@ -1,0 +1,109 @@
+"""Decisions that need a word: put off until a day, for a reason, the last one again."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from textual.widget import Widget
+
+from schemas.errors import MemdeskError
+from tui.messages import Hints
+from tui.panes.bulk import BulkPane
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+
+_DAY = "put off until: monday, 3d, 2 weeks, 5 dec, 2026-12-05 (enter; esc leaves it)"
+_REASON = "reason of the next decision, then a r d decides (enter; esc leaves it)"
+
+
+class AskingPane(BulkPane):
+    """Asks in one row above the list, and decides on exactly what was under the cursor then."""
+
+    asking = ""
+    """What is asked for: a `day`, a `reason`, or nothing."""
+
+    async def action_defer_until(self) -> None:
+        """Ask for a day, then put off the row, the group or the marks."""
+        if self.current is None and self.list.group is None:
+            return
+        target = self._target()
+
+        async def done(words: str | None) -> None:
+            client = self.client
+            if not words or client is None:
+                await self._answered()
+                return
+            try:
+                until = await self.attempt(lambda: client.until(words))
+            except MemdeskError as err:
+                self.refused(err)
+                return
+            await self._answered()
+            if self._target() != target:
+                self.bar.say("the row under the cursor is another now; nothing was put off", "warn")
+                return
+            self._decide(replace(self.choice("defer"), until=until))
+
+        await self._ask_for("day", _DAY, done)
+
+    async def action_reason(self) -> None:
+        """Ask for the reason that the next decision carries."""
+
+        async def done(words: str | None) -> None:
+            await self._answered()
+            if words is None:
+                return
+            self.reason = words
+            text = f"reason “{words}”: the next a r d carries it" if words else "no reason"
+            self.bar.say(text)
+
+        await self._ask_for("reason", _REASON, done)
+
+    async def action_clear(self) -> None:
+        """One step back: from the detail, out of the filter, without the reason."""
+        if self.in_detail:
+            self.action_switch()
+        elif self.words:
+            await self.filtered("", close=True)
+        elif self.reason:
+            self.reason = ""
+            self.bar.say("no reason")
+
+    def action_again(self) -> None:
+        """The last decision again, on what is under the cursor now."""
+        if self.last is None:
+            self.bar.say("no decision yet that could be made again", "warn")
+        else:
+            self._decide(self.last)
+
+    def _target(self) -> tuple[object, ...]:
+        """What a decision would be on now."""
+        row, group = self.current, self.list.group
+        return (
+            tuple(self.marks.items()),
+            (row.id, row.version) if row is not None else None,
+            group.key if group is not None else None,
+        )
+
+    async def _ask_for(
+        self, what: str, label: str, done: Callable[[str | None], Awaitable[None]]
+    ) -> None:
+        from tui.widgets.ask import AskInput
+
+        await self.query(AskInput).remove()
+        self.asking = what
+        box = AskInput(label, done)
+        await self.mount(box, before=self.query_one("#split", Widget))
+        box.focus()
+        self.post_message(Hints())
+
+    async def _answered(self) -> None:
+        from tui.widgets.ask import AskInput
+
+        self.asking = ""
+        self.post_message(Hints())
+        # At once, not after the next message: what is armed next must not be disarmed by it.
+        self.screen.set_focus(self.list)
+        await self.query(AskInput).remove()
