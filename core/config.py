@@ -78,7 +78,7 @@ class EvidenceTable(_Table):
     """Import settings; no policy."""
 
     batch_events: int = Field(default=500, ge=1, le=500)
-    record_bytes: int = Field(default=64 * 1024 * 1024, ge=1024)
+    record_bytes: int = Field(default=16 * 1024 * 1024, ge=1024)
     """A longer line is stored as `unparsed`, whole, without being parsed."""
 
 

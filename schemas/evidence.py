@@ -131,6 +131,8 @@ class ImportReport(Document):
     by_author: dict[str, int] = Field(default_factory=dict)
     files: tuple[FileReport, ...] = ()
     refused: tuple[RefusedFile, ...] = ()
+    notes: tuple[str, ...] = ()
+    """What concerns no file: installed readers that were left out, and why."""
 
 
 class FileReport(Contract):

@@ -154,6 +154,18 @@ REASONS: dict[str, Reason] = _table(
         "The records look like no session format memdesk reads.",
         "Name a format with --format, or import it as `text`.",
     ),
+    (
+        "evidence.database",
+        Exit.REFUSED,
+        "The database is damaged, of another layout, or never stands still.",
+        "Close the agent that writes it, or check it with its own tools, then import again.",
+    ),
+    (
+        "evidence.reader-failed",
+        Exit.REFUSED,
+        "An installed reader failed on the file; what it had read before stays.",
+        "Mend or remove that reader, or name another format with --format.",
+    ),
     # ids
     (
         "id.malformed",

@@ -41,6 +41,7 @@ def _report(r: ImportReport) -> list[str]:
     if r.linked:
         lines.append(f"  {r.linked:,} repeat an event of another session and are linked to it")
     lines += [f"! {x.path}: {x.code}: {x.message}" for x in r.refused]
+    lines += [f"! {note}" for note in r.notes]
     return lines
 
 

@@ -6,6 +6,7 @@ outside transactions; a transaction holds at most one batch, then yields the wri
 
 from __future__ import annotations
 
+import contextlib
 import os
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
@@ -16,8 +17,10 @@ from typing import TYPE_CHECKING, BinaryIO
 
 from core.evidence import commitments, places
 from core.evidence.ahead import Ahead, Lost, reading_ahead
-from core.evidence.readers import base, detect, named
+from core.evidence.exports import streams
+from core.evidence.readers import base, detect, named, sampled
 from core.evidence.readers.base import Format
+from core.evidence.readers.registry import problems
 from core.evidence.reading import Batch, Request, batches
 from core.identity import digest_text, keyed_id
 from core.ports import Desk, Reader
@@ -32,8 +35,8 @@ Progress = Callable[[str, int, int], None]
 """Told path, bytes read and size, now and then."""
 
 _HEAD_BYTES = 1 << 16
-_SAMPLE_BYTES = 1 << 20
-_SAMPLE_LIMIT = 1 << 26
+_HEAD_SAYS = 16
+_NO_EVIDENCE = ("evidence.unknown-format", "evidence.binary", "evidence.encoding")
 _RACES = 8
 """How often another importer may enter the same path first before this one gives up."""
 
@@ -81,15 +84,16 @@ def import_paths(
     with reading_ahead(places.size_of(found)) as ahead:
         for path in found:
             try:
-                report, tally = import_file(desk, path, wanted, progress, ahead)
+                for report, tally in import_file(desk, path, wanted, progress, ahead):
+                    files.append(report)
+                    total.add(tally)
             except MemdeskError as err:
                 if err.code.startswith(("store.", "workspace.")) or found == given[:1]:
                     raise
+                if path not in given and err.code in _NO_EVIDENCE and places.only_maybe(path):
+                    continue
                 where = places.stored_path(desk, path)
                 refused.append(RefusedFile(path=where, code=err.code, message=err.message))
-                continue
-            files.append(report)
-            total.add(tally)
     events = total.new + total.known
     return ImportReport(
         sources=len(files),
@@ -106,6 +110,7 @@ def import_paths(
         by_author=dict(sorted(total.authors.items())),
         files=tuple(files),
         refused=tuple(refused),
+        notes=problems(),
     )
 
 
@@ -115,30 +120,60 @@ def import_file(
     wanted: Format | None,
     progress: Progress,
     ahead: Ahead | None = None,
-) -> tuple[FileReport, _Tally]:
-    """Import one file. Raises Refused for paths and formats, Stale for a racing importer."""
+) -> Iterator[tuple[FileReport, _Tally]]:
+    """Import one file, or every stream of a database or tree, each reported by itself.
+
+    Raises Refused for paths and formats, Stale for a racing importer.
+    """
     with places.open_evidence(path) as file:
-        # The file may grow while it is read; this import ends where the file ended now.
-        size = os.fstat(file.fileno()).st_size
-        where, stem = places.stored_path(desk, path), places.session_name(desk, path)
-        tally = _Tally()
-        for race in range(1, _RACES + 1):
-            stored, hasher = _entered(desk, where, file, size, wanted, path.name)
-            format_ = wanted or named(stored.format)
-            tally.known = _known_events(desk, stored, size) - tally.new
-            tally.waiting = 0
-            run = _Run(desk, stored, tally)
-            found = _batches(desk, file, size, stored, hasher, stem, format_, ahead)
-            try:
-                stored = run.run(found, lambda end: progress(where, end, size))
-                break
-            except Lost:
-                # What it had sent is committed; the rest is read here.
-                ahead = None
-            except Stale:
-                # Another import of this file was faster; what it committed is known now.
-                if race == _RACES:
-                    raise
+        for label, stream in streams(desk, path, file):
+            where, stem = places.stored_path(desk, path), places.session_name(desk, path)
+            if label:
+                stem = places.readable(label, desk)
+                where = f"{where}#{stem}"
+            with contextlib.closing(stream):
+                place = _Place(where, stem, path.name)
+                yield _import_stream(desk, place, stream, wanted, progress, ahead)
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """Where a stream stands: its inert path, the session it has by default, its file's name."""
+
+    where: str
+    stem: str
+    name: str
+
+
+def _import_stream(
+    desk: Desk,
+    place: _Place,
+    file: BinaryIO,
+    wanted: Format | None,
+    progress: Progress,
+    ahead: Ahead | None,
+) -> tuple[FileReport, _Tally]:
+    # The file may grow while it is read; this import ends where the file ended now.
+    size = os.fstat(file.fileno()).st_size
+    where = place.where
+    tally = _Tally()
+    for race in range(1, _RACES + 1):
+        stored, hasher = _entered(desk, where, file, size, wanted, place.name)
+        format_ = wanted or named(stored.format)
+        tally.known = _known_events(desk, stored, size) - tally.new
+        tally.waiting = 0
+        run = _Run(desk, stored, tally)
+        found = _batches(desk, file, size, stored, hasher, place.stem, format_, ahead)
+        try:
+            stored = run.run(found, lambda end: progress(where, end, size))
+            break
+        except Lost:
+            # What it had sent is committed; the rest is read here.
+            ahead = None
+        except Stale:
+            # Another import of this file was faster; what it committed is known now.
+            if race == _RACES:
+                raise
     return (
         FileReport(
             id=stored.id,
@@ -198,7 +233,7 @@ def _entered(
     for _ in range(_RACES):
         stored, hasher, at = _known(desk, where, file, size)
         if stored is None:
-            format_ = wanted or detect(_sample(file, name))
+            format_ = wanted or detect(sampled(file, name))
             stored = _register(desk, where, format_, file, at)
         elif at is None or at.id != stored.id:
             _also_at(desk, stored, where)
@@ -207,22 +242,16 @@ def _entered(
     raise Stale("store.busy", "Another import is reading this file.")
 
 
-def _sample(file: BinaryIO, name: str) -> base.Sample:
-    """The beginning of a file: 1 MiB, or its whole first line when that is longer."""
-    data = os.pread(file.fileno(), _SAMPLE_BYTES, 0)
-    cut = len(data) == _SAMPLE_BYTES
-    while cut and b"\n" not in data and len(data) < _SAMPLE_LIMIT:
-        more = os.pread(file.fileno(), len(data), len(data))
-        cut = len(more) == len(data)
-        data += more
-    whole = data.split(b"\n")
-    lines = whole[:-1] if cut and len(whole) > 1 else whole
-    return base.Sample(data[:_HEAD_BYTES], tuple(x for x in lines if x.strip())[:64], name)
-
-
 def _head(file: BinaryIO) -> str:
-    """Digest of the first line, at most 64 KiB of it: the same for a file that moved or grew."""
-    return digest_text(sha256(os.pread(file.fileno(), _HEAD_BYTES, 0).split(b"\n")[0]).digest())
+    """Digest of the first line, at most 64 KiB of it: the same for a file that moved or grew.
+
+    Where that says too little (the brace a document begins with), of the lines that say enough.
+    """
+    data = os.pread(file.fileno(), _HEAD_BYTES, 0)
+    end = data.find(b"\n")
+    while 0 <= end < _HEAD_SAYS:
+        end = data.find(b"\n", end + 1)
+    return digest_text(sha256(data if end < 0 else data[:end]).digest())
 
 
 def _known(

@@ -15,8 +15,10 @@ from core.ports import Desk
 from core.screening import secret_spans
 from schemas.errors import NotFound, Refused
 
-SUFFIXES = (".jsonl", ".md", ".markdown", ".txt")
-"""What a folder walk takes; a file named by itself is judged by content alone."""
+_SUFFIXES = (".jsonl", ".md", ".markdown", ".txt")
+_MAYBE = (".json", ".traj", ".db", ".sqlite", ".sqlite3")
+"""Taken by a folder walk too, and left alone without a word where they are no evidence."""
+_SKIPPED = (".git", ".memdesk", "node_modules", ".venv")
 
 _OPEN = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
@@ -36,13 +38,21 @@ def expand(path: Path) -> list[Path]:
         return [path]
     found: list[Path] = []
     for folder, names, files in os.walk(path, followlinks=False):
-        names[:] = sorted(n for n in names if n not in (".git", ".memdesk", "node_modules"))
+        # Beside sessions, these hold the pieces that each session's stream is made of.
+        pieces = ("message", "part") if {"session", "message"} <= {*names} else ()
+        names[:] = sorted(n for n in names if n not in (*_SKIPPED, *pieces))
         found += [
             Path(folder, f)
             for f in sorted(files)
-            if f.lower().endswith(SUFFIXES) and not os.path.islink(os.path.join(folder, f))
+            if f.lower().endswith(_SUFFIXES + _MAYBE)
+            and not os.path.islink(os.path.join(folder, f))
         ]
     return found
+
+
+def only_maybe(path: Path) -> bool:
+    """True for a file whose name says too little to call it evidence."""
+    return path.name.lower().endswith(_MAYBE)
 
 
 @contextlib.contextmanager
@@ -74,18 +84,22 @@ def stored_path(desk: Desk, path: Path) -> str:
     absolute = Path(os.path.abspath(path))
     real = absolute.parent.resolve() / absolute.name
     try:
-        return _readable(real.relative_to(desk.workspace.root).as_posix(), desk)
+        return readable(real.relative_to(desk.workspace.root).as_posix(), desk)
     except ValueError:
         folder = keyed(desk.secret, b"folder", os.fsencode(real.parent)).hex()[:12]
-        return f"outside:{folder}/{_readable(real.name, desk)}"
+        return f"outside:{folder}/{readable(real.name, desk)}"
 
 
 def session_name(desk: Desk, path: Path) -> str:
-    """The session of a file that names none: its own name as inert text."""
-    return _readable(path.stem, desk)
+    """The session of a file that names none: its own name as inert text.
+
+    Where every event of a conversation is a file, that of the conversation's folder.
+    """
+    event = path.name.startswith("event-") and path.parent.name == "events"
+    return readable(path.parent.parent.name if event else path.stem, desk)
 
 
-def _readable(name: str, desk: Desk) -> str:
+def readable(name: str, desk: Desk) -> str:
     """A name as text: undecodable bytes replaced, secret-like parts by an opaque id."""
     text = name.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
     if text != name or secret_spans(text):

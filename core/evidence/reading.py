@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING, BinaryIO
 
 from core.evidence import commitments
 from core.evidence.readers import named
-from core.evidence.readers.base import Record, Source, Waiting
+from core.evidence.readers.base import Format, Record, Source, Waiting
 from core.identity import Namer
+from schemas.errors import MemdeskError, Refused
 from schemas.storage import NewEvent
 
 if TYPE_CHECKING:
@@ -88,12 +89,15 @@ class _Reading:
         end, ordinal, line, weight = r.offset - r.tail, r.ordinal, 0, 0
         events: list[NewEvent] = []
         stop, waiting = r.end, 0
-        for item in named(r.format).read(source):
+        format_ = named(r.format)
+        for item in _items(format_, source):
             if isinstance(item, Waiting):
                 stop, waiting = item.start, 1
                 break
+            if format_.foreign:
+                self._check(item, end)
             events += self._events(item, self._lead(item, end, line), ordinal)
-            end, line = item.start + len(item.raw), item.line
+            end, line = item.start + len(item.raw), item.line + item.raw.count(b"\n")
             ordinal = events[-1].ordinal + 1
             weight += len(item.raw)
             if len(events) >= r.batch_events or weight >= BATCH_BYTES:
@@ -103,6 +107,13 @@ class _Reading:
         whole = self.hasher.copy()
         whole.update(tail)
         yield Batch(events, end, self.hasher.digest(), True, waiting, tail, whole.digest())
+
+    def _check(self, record: Record, end: int) -> None:
+        """A reader of others states its places truly, or its file is refused."""
+        there = os.pread(self.file.fileno(), len(record.raw), record.start)
+        if record.start < end or not record.parts or there != record.raw:
+            text = f"The reader {self.request.format} states places its records do not have."
+            raise Refused("evidence.reader-failed", text)
 
     def _lead(self, record: Record, end: int, line: int) -> bytes | None:
         """Bytes since the record before; None for one newline, the usual case."""
@@ -154,3 +165,14 @@ class _Reading:
         for event in events:
             event.commitment = commitments.leaf(self.request.file_id, event)
         return events
+
+
+def _items(format_: Format, source: Source) -> Iterator[Record | Waiting]:
+    """What a reader yields; whatever a reader of others raises is a refusal of the file."""
+    try:
+        yield from format_.read(source)
+    except Exception as err:
+        if not format_.foreign or isinstance(err, MemdeskError):
+            raise
+        text = f"The reader {format_.name} failed: {type(err).__name__}: {err}"
+        raise Refused("evidence.reader-failed", text) from err

@@ -168,13 +168,11 @@ def test_a_snapshot_does_not_take_the_place_of_its_message(
     assert [e.native_id for e in found] == [None, "u1"]
 
 
-def test_copies_across_sessions_are_linked_and_never_merged(
-    sqlite_desk: Desk, tmp_path: Path
-) -> None:
+def test_copies_across_sessions_are_linked_and_never_merged(desk: Desk, tmp_path: Path) -> None:
     """Case B4: the same uuid and words in two sessions is one link; other words are no copy."""
-    (first,) = read(sqlite_desk, tmp_path, R("same", "u1", sessionId="S1"), name="a.jsonl")
+    (first,) = read(desk, tmp_path, R("same", "u1", sessionId="S1"), name="a.jsonl")
     second, third = read(
-        sqlite_desk,
+        desk,
         tmp_path,
         R("same", "u1", sessionId="S2"),
         R("other", "u1", sessionId="S2"),
@@ -182,6 +180,13 @@ def test_copies_across_sessions_are_linked_and_never_merged(
     )
     assert (first.same_as, second.same_as, third.same_as) == (None, first.id, None)
     assert len({first.id, second.id, third.id}) == 3
+
+
+def test_words_repeated_under_one_id_are_linked_to_the_first(desk: Desk, tmp_path: Path) -> None:
+    """Across batches and files, however often they stand there."""
+    first = read(desk, tmp_path, *[R("same", "u1")] * 700, name="a.jsonl")
+    second = read(desk, tmp_path, R("same", "u1", sessionId="S2"), name="b.jsonl")
+    assert {e.same_as for e in [*first[1:], *second]} == {first[0].id}
 
 
 def test_records_belong_to_the_session_they_name(sqlite_desk: Desk, tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 from schemas.evidence import Author, EventKind
 
@@ -48,13 +48,18 @@ class Waiting:
     size: int
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Sample:
     """The beginning of a file, for detection: its bytes and its first complete lines."""
 
     head: bytes
     lines: tuple[bytes, ...]
     name: str
+    records: tuple[dict[str, Any], ...] = ()
+    """The objects those lines hold, at most one a line."""
+    document: dict[str, Any] | None = None
+    """Members of the one JSON document the file is, its arrays as far as they are sampled;
+    a document that is a list is its member ""."""
 
     @property
     def binary(self) -> bool:
@@ -91,6 +96,8 @@ class Format:
     log: bool = False
     """A log only ever grows by whole records, so its beginning identifies it anywhere; of two
     documents that begin alike each is its own."""
+    foreign: bool = False
+    """True for an installed reader of others: its places are checked against the file."""
 
 
 @dataclass(slots=True)
@@ -105,19 +112,38 @@ class Line:
     """Bytes including the terminator."""
     continued: bool = False
     """True when the line's beginning was committed by an earlier import."""
+    cut: bool = False
+    """True when the line is too long to be a record, and this is a piece of it."""
 
 
 def lines(source: Source) -> Iterator[Line]:
-    """Lines of a source, split on LF bytes only, one CR before it dropped, blank ones skipped."""
-    start, number, rest = source.offset, source.line, b""
+    """Lines of a source, split on LF bytes only, one CR before it dropped, blank ones skipped.
+
+    A line longer than a record may be comes in pieces of 1 MiB, each marked `cut`, so that no
+    line is ever held whole; while its end is not there it comes as one empty, unended line.
+    """
+    start, number = source.offset, source.line
     continued = source.continued
     pieces: list[bytes] = []
+    held = 0
     while chunk := source.file.read(min(CHUNK, source.end - source.file.tell())):
         if b"\n" not in chunk:
             pieces.append(chunk)
+            held += len(chunk)
+            if held <= source.max_record:
+                continue
+            pieces, held = [], 0
+            number += 1
+            size = _line_size(source, start)
+            if size is None:
+                yield Line(start, b"", number, False, source.end - start, continued, True)
+                return
+            yield from _cut(source, start, size - 1, number)
+            start += size
+            continued = False
+            source.file.seek(start)
             continue
         block = b"".join([*pieces, chunk])
-        pieces = []
         *whole, rest = block.split(b"\n")
         for data in whole:
             number += 1
@@ -126,7 +152,29 @@ def lines(source: Source) -> Iterator[Line]:
                 yield Line(start, bare, number, True, len(data) + 1, continued)
             start += len(data) + 1
             continued = False
-        pieces.append(rest)
+        pieces, held = [rest], len(rest)
     rest = b"".join(pieces)
     if rest.strip():
         yield Line(start, rest.removesuffix(b"\r"), number + 1, False, len(rest), continued)
+
+
+def _line_size(source: Source, start: int) -> int | None:
+    """Bytes of the line at `start` with its LF; None when the source ends inside it."""
+    source.file.seek(start)
+    at = start
+    while chunk := source.file.read(min(CHUNK, source.end - at)):
+        if (found := chunk.find(b"\n")) >= 0:
+            return at + found + 1 - start
+        at += len(chunk)
+    return None
+
+
+def _cut(source: Source, start: int, size: int, number: int) -> Iterator[Line]:
+    at = start
+    while at < start + size:
+        source.file.seek(at)
+        data = source.file.read(min(CHUNK, start + size - at))
+        if not data:
+            return
+        yield Line(at, data, number, True, len(data), cut=True)
+        at += len(data)

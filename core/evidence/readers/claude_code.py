@@ -8,13 +8,20 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from datetime import UTC, datetime
 from typing import Any
 
-import orjson
-
-from core.evidence.readers.base import Format, Part, Record, Sample, Source, Waiting, lines
-from core.evidence.readers.jsonl import Value, clean, first_value, name, padding, values, whole
+from core.evidence.readers.base import Format, Part, Record, Sample, Source, Waiting
+from core.evidence.readers.fields import (
+    as_json,
+    block_text,
+    call_note,
+    iso_time,
+    plain,
+    string,
+    text_of,
+)
+from core.evidence.readers.jsonl import name
+from core.evidence.readers.records import Reading
 from schemas.evidence import Author, EventKind
 
 _CHAINED = {"user", "assistant", "system", "progress", "attachment"}
@@ -54,16 +61,11 @@ _INERT = re.compile(
     r"<(system-reminder|ide_[a-z_]+)>.*?</\1>|<(?:system-reminder|ide_[a-z_]+)>.*\Z", re.S
 )
 """Blocks that a client puts inside otherwise human text."""
-_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _HUMAN_ORIGINS = {"human", "cli"}
 
 
 def _detect(sample: Sample) -> bool:
-    for data in sample.lines[:64]:
-        record = first_value(data)
-        if isinstance(record, dict) and _tells(record):
-            return True
-    return False
+    return any(map(_tells, sample.records))
 
 
 def _tells(record: dict[str, Any]) -> bool:
@@ -74,51 +76,30 @@ def _tells(record: dict[str, Any]) -> bool:
         foreign = isinstance(message, dict) and "content" not in message
         return "message" in record and ids and not foreign
     if kind in ("system", "progress", "attachment"):
-        return ids and "uuid" in record
+        # Others write the same chain; only Claude Code says of each whether it is a sidechain.
+        return ids and "uuid" in record and "isSidechain" in record
     if kind in ("started", "result"):
         return "agentId" in record and "key" in record
     return kind in _BOOKKEEPING and bool(record.keys() & {"sessionId", "leafUuid", "messageId"})
 
 
-def read(source: Source) -> Iterator[Record | Waiting]:
-    """Yield every record in file order; an incomplete last line waits."""
-    reading = _Reading(source)
-    for line in lines(source):
-        if not line.ended and not whole(line.data):
-            if not (line.continued and padding(line.data)):
-                yield Waiting(line.start, len(line.data))
-            return
-        for value in values(line, source.max_record):
-            yield reading.record(value)
+class _Session(Reading):
+    """Notes missing parents; every record names its own session."""
 
+    recalls = False
 
-class _Reading:
-    """State over one file: the running session, and ids seen, to note missing parents."""
-
-    def __init__(self, source: Source) -> None:
-        self.stem = source.session
-        self.session = source.session
-        self.seen = source.known()
-
-    def record(self, value: Value) -> Record:
-        if value.broken or not isinstance(value.value, dict):
-            notes = value.notes if value.broken else [*value.notes, "not-an-object"]
-            text = value.raw[:4096].decode("utf-8", "replace")
-            part = Part(EventKind.UNPARSED, Author.UNKNOWN, text, session=self.session, notes=notes)
-            return Record(value.start, value.raw, value.line, [part])
-        document = value.value
-        notes = list(value.notes)
-        parts = self._parts(document, notes)
-        self._common(document, parts, notes)
-        return Record(value.start, value.raw, value.line, parts)
+    def parts(self, d: dict[str, Any], notes: list[str]) -> list[Part]:
+        parts = self._parts(d, notes)
+        self._common(d, parts, notes)
+        return parts
 
     def _common(self, d: dict[str, Any], parts: list[Part], notes: list[str]) -> None:
         """Ids, session, scope, time and notes that all parts of a record share."""
-        native = _string(d, "uuid", notes)
-        parent = _string(d, "parentUuid", notes)
-        time = _time(d.get("timestamp"), notes)
-        scope = _string(d, "cwd", notes)
-        session = _string(d, "sessionId", notes)
+        native = string(d, "uuid", notes)
+        parent = string(d, "parentUuid", notes)
+        time = iso_time(d.get("timestamp"), notes)
+        scope = string(d, "cwd", notes)
+        session = string(d, "sessionId", notes)
         if session:
             self.session = session
         if d.get("isSidechain") is True and isinstance(d.get("agentId"), str):
@@ -129,9 +110,7 @@ class _Reading:
             self.seen.add(native)
         for part in parts:
             part.native_id, part.parent, part.time, part.scope = native, parent, time, scope
-            part.session = session or self.session
-            part.notes = notes if not part.notes else [*notes, *part.notes]
-            part.text = clean(part.text)
+            part.session = session
 
     def _parts(self, d: dict[str, Any], notes: list[str]) -> list[Part]:
         kind = d.get("type")
@@ -143,7 +122,7 @@ class _Reading:
             return [_system(d)]
         if kind == "summary" or (kind == "ai-title"):
             text = d.get("summary") or d.get("aiTitle") or d.get("title")
-            return [Part(EventKind.SUMMARY, Author.AGENT, _text(text))]
+            return [Part(EventKind.SUMMARY, Author.AGENT, text_of(text))]
         if kind in ("file-history-snapshot", "file-history-delta"):
             return [Part(EventKind.SNAPSHOT, Author.SYSTEM)]
         if kind == "attachment":
@@ -151,13 +130,13 @@ class _Reading:
         if kind == "progress":
             data = d.get("data")
             label = data.get("type") if isinstance(data, dict) else None
-            return [Part(EventKind.SYSTEM, Author.SYSTEM, _text(label))]
+            return [Part(EventKind.SYSTEM, Author.SYSTEM, text_of(label))]
         if kind in ("tool_use", "tool_result"):
             return [_bare_tool(d)]
         if kind not in _BOOKKEEPING:
             notes.append(f"unknown-type:{name(str(kind))[:60]}")
         text = d.get("content") or d.get("lastPrompt") or d.get("operation")
-        return [Part(EventKind.SYSTEM, Author.SYSTEM, _text(text))]
+        return [Part(EventKind.SYSTEM, Author.SYSTEM, text_of(text))]
 
 
 def _user(d: dict[str, Any], notes: list[str]) -> list[Part]:
@@ -167,7 +146,7 @@ def _user(d: dict[str, Any], notes: list[str]) -> list[Part]:
         return [Part(EventKind.MESSAGE, Author.UNKNOWN)]
     content = message.get("content")
     if d.get("isCompactSummary") is True:
-        return [Part(EventKind.SUMMARY, Author.AGENT, _plain(content))]
+        return [Part(EventKind.SUMMARY, Author.AGENT, plain(content))]
     if isinstance(content, str):
         return _human(d, content)
     if not isinstance(content, list):
@@ -180,7 +159,7 @@ def _user(d: dict[str, Any], notes: list[str]) -> list[Part]:
         if isinstance(block, dict) and block.get("type") == "tool_result":
             parts.append(_result(block))
         else:
-            words.append(_block_text(block, notes))
+            words.append(block_text(block, notes))
     text = "\n".join(w for w in words if w)
     if not parts:
         return _human(d, text)
@@ -225,7 +204,7 @@ def _assistant(d: dict[str, Any], notes: list[str]) -> list[Part]:
     message = d.get("message")
     content = message.get("content") if isinstance(message, dict) else None
     if d.get("isApiErrorMessage") is True:
-        return [Part(EventKind.SYSTEM, Author.SYSTEM, _plain(content), notes=["api-error"])]
+        return [Part(EventKind.SYSTEM, Author.SYSTEM, plain(content), notes=["api-error"])]
     if isinstance(content, str):
         return [Part(EventKind.MESSAGE, author, content)]
     if not isinstance(content, list) or not content:
@@ -235,18 +214,18 @@ def _assistant(d: dict[str, Any], notes: list[str]) -> list[Part]:
     for block in content:
         kind = block.get("type") if isinstance(block, dict) else None
         if kind in ("thinking", "redacted_thinking"):
-            parts.append(Part(EventKind.REASONING, author, _text(block.get("thinking"))))
+            parts.append(Part(EventKind.REASONING, author, text_of(block.get("thinking"))))
         elif kind == "tool_use":
-            call = f"{_text(block.get('name'))} {_json(block.get('input'))}"
-            parts.append(Part(EventKind.TOOL_CALL, author, call, notes=_call(block.get("id"))))
+            call = f"{text_of(block.get('name'))} {as_json(block.get('input'))}"
+            parts.append(Part(EventKind.TOOL_CALL, author, call, notes=call_note(block.get("id"))))
         else:
-            parts.append(Part(EventKind.MESSAGE, author, _block_text(block, notes)))
+            parts.append(Part(EventKind.MESSAGE, author, block_text(block, notes)))
     return parts
 
 
 def _result(block: dict[str, Any]) -> Part:
-    text = _plain(block.get("content"))
-    extra = _call(block.get("tool_use_id"))
+    text = plain(block.get("content"))
+    extra = call_note(block.get("tool_use_id"))
     if text.lstrip().startswith("<persisted-output>"):
         extra.append("partial")
     if block.get("is_error") is True:
@@ -258,18 +237,18 @@ def _result(block: dict[str, Any]) -> Part:
 
 def _bare_tool(d: dict[str, Any]) -> Part:
     if d.get("type") == "tool_use":
-        text = f"{_text(d.get('name'))} {_json(d.get('input'))}"
+        text = f"{text_of(d.get('name'))} {as_json(d.get('input'))}"
         return Part(EventKind.TOOL_CALL, Author.AGENT, text)
-    return Part(EventKind.TOOL_RESULT, Author.TOOL, _text(d.get("output")))
+    return Part(EventKind.TOOL_RESULT, Author.TOOL, text_of(d.get("output")))
 
 
 def _system(d: dict[str, Any]) -> Part:
     subtype = d.get("subtype")
-    text = _text(d.get("content"))
+    text = text_of(d.get("content"))
     extra = [f"subtype:{name(subtype)[:60]}"] if isinstance(subtype, str) else []
     if subtype in ("compact_boundary", "microcompact_boundary"):
         facts = d.get("compactMetadata") or d.get("microcompactMetadata")
-        about = f"{text} {_json(facts)}".strip() if facts else text
+        about = f"{text} {as_json(facts)}".strip() if facts else text
         return Part(EventKind.COMPACT_BOUNDARY, Author.SYSTEM, about, notes=extra)
     if subtype == "away_summary":
         return Part(EventKind.SUMMARY, Author.AGENT, text, notes=extra)
@@ -279,82 +258,19 @@ def _system(d: dict[str, Any]) -> Part:
 def _attachment(d: dict[str, Any]) -> Part:
     attachment = d.get("attachment")
     facts = attachment if isinstance(attachment, dict) else {}
-    kind = _text(facts.get("type"))
+    kind = text_of(facts.get("type"))
     extra = [f"attachment:{name(kind)[:60]}"] if kind else []
     if kind == "queued_command" and facts.get("commandMode", "prompt") == "prompt":
-        text = _plain(facts.get("prompt"))
+        text = plain(facts.get("prompt"))
         inner = {"origin": facts.get("origin"), "isMeta": facts.get("isMeta")}
         if _speaker(inner, text) is Author.OWNER and text:
             return Part(EventKind.MESSAGE, Author.OWNER, text, notes=extra)
-    return Part(EventKind.SYSTEM, Author.SYSTEM, _plain(facts.get("content")), notes=extra)
+    return Part(EventKind.SYSTEM, Author.SYSTEM, plain(facts.get("content")), notes=extra)
 
 
-def _call(id_: object) -> list[str]:
-    return [f"call:{name(id_)[:120]}"] if isinstance(id_, str) else []
-
-
-def _plain(content: object) -> str:
-    """The text of a content member: a string, or its blocks joined."""
-    if isinstance(content, list):
-        return "\n".join(t for b in content if (t := _block_text(b, [])))
-    return _text(content)
-
-
-def _block_text(block: object, notes: list[str]) -> str:
-    if isinstance(block, str):
-        return block
-    if not isinstance(block, dict):
-        notes.append("odd:block")
-        return ""
-    kind = block.get("type")
-    if kind == "text":
-        return _text(block.get("text"))
-    if kind == "image":
-        source = block.get("source")
-        media = source.get("media_type") if isinstance(source, dict) else None
-        return f"[image {_text(media)}]" if media else "[image]"
-    if kind == "tool_reference":
-        return f"[tool {_text(block.get('tool_name') or block.get('name'))}]"
-    notes.append(f"unknown-block:{name(str(kind))[:60]}")
-    return ""
-
-
-def _text(value: object) -> str:
-    if value is None:
-        return ""
-    return value if isinstance(value, str) else _json(value)
-
-
-def _json(value: object) -> str:
-    try:
-        return orjson.dumps(value, option=orjson.OPT_NON_STR_KEYS).decode()
-    except (TypeError, orjson.JSONEncodeError):
-        import json
-
-        return json.dumps(value, ensure_ascii=True, separators=(",", ":"), default=str)
-
-
-def _string(d: dict[str, Any], key: str, notes: list[str]) -> str | None:
-    value = d.get(key)
-    if value is None or isinstance(value, str):
-        return name(value) if value else None
-    notes.append(f"odd:{key}")
-    return None
-
-
-def _time(value: object, notes: list[str]) -> int | None:
-    """Microseconds UTC of an ISO time with zone; anything else is noted and left out."""
-    if value is None:
-        return None
-    try:
-        moment = datetime.fromisoformat(value)  # type: ignore[arg-type]
-        if moment.tzinfo is None:
-            raise ValueError("naive")
-    except (ValueError, TypeError):
-        notes.append("odd:timestamp")
-        return None
-    delta = moment - _EPOCH
-    return (delta.days * 86_400 + delta.seconds) * 1_000_000 + delta.microseconds
+def read(source: Source) -> Iterator[Record | Waiting]:
+    """Yield every record in file order; an incomplete last line waits."""
+    return _Session(source).read()
 
 
 FORMAT = Format("claude-code", _detect, read, log=True)

@@ -40,6 +40,9 @@ class Value:
 def values(line: Line, max_record: int) -> Iterator[Value]:
     """Every value and fragment of one line; together they cover all its bytes but padding."""
     start, data, notes = line.start, line.data, []
+    if line.cut:
+        yield Value(start, data, line.number, None, ["too-long"], True)
+        return
     if start == 0 and data.startswith(BOM):
         start, data, notes = start + 3, data[3:], ["bom"]
     stripped = data.strip(_PADDING)
