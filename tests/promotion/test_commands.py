@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -179,12 +180,13 @@ def test_deciding_names_exactly_one_version(run: Run) -> None:
 def test_deferring_and_deciding_after_it(run: Run) -> None:
     """A date with the deferral; naive times are wrong usage; then it is accepted."""
     id_ = one(run, "Tuesdays")
-    assert (
-        code(run("candidates", "defer", id_, "--until", "2026-12-01T09:00", status=2))
-        == "usage.invalid"
-    )
-    (put,) = run("candidates", "defer", id_, "--until", "2026-12-01")["items"]
-    assert (put["state"], put["decision"]["until"]) == ("deferred", 1_796_083_200_000_000)
+    day = datetime.now(UTC).date() + timedelta(days=30)
+    naive = f"{day}T09:00"
+    assert code(run("candidates", "defer", id_, "--until", naive, status=2)) == "defer.date"
+    (put,) = run("candidates", "defer", id_, "--until", str(day))["items"]
+    midnight = datetime(day.year, day.month, day.day, tzinfo=UTC)
+    until = int(midnight.timestamp()) * 1_000_000
+    assert (put["state"], put["decision"]["until"]) == ("deferred", until)
     assert code(run("candidates", "defer", id_, status=5)) == "candidate.decided"
     assert run("candidates", "accept", id_)["items"][0]["state"] == "accepted"
 

@@ -13,11 +13,13 @@ from tui.panes.base import Pane
 from tui.widgets.document import Document
 from tui.widgets.lines import Row
 from tui.widgets.rows import PagedList
+from tui.widgets.words import WordsInput
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from textual.app import ComposeResult
+    from textual.events import DescendantBlur
 
 
 class ListingPane(Pane):
@@ -65,9 +67,9 @@ class ListingPane(Pane):
         """Let keys move in the list."""
         self.list.focus()
 
-    def on_descendant_blur(self) -> None:
+    def on_descendant_blur(self, event: DescendantBlur) -> None:
         """Keys go elsewhere now: nothing stays armed. An input that closes gives them back."""
-        if self.app.focused not in (None, self.list):
+        if not isinstance(event.widget, WordsInput):
             self.disarm()
 
     # moving
