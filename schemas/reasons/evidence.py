@@ -1,0 +1,94 @@
+"""Evidence and what screening finds in it."""
+
+from __future__ import annotations
+
+from schemas.reasons.rows import Exit, table
+
+ROWS = table(
+    # evidence
+    (
+        "evidence.binary",
+        Exit.REFUSED,
+        "The file holds binary data, not text or records.",
+        "Import text, Markdown or session files; keep binaries as artifacts.",
+    ),
+    (
+        "evidence.encoding",
+        Exit.REFUSED,
+        "The file is UTF-16 or UTF-32; spans could not be byte offsets into it.",
+        "Convert it to UTF-8 and import the copy.",
+    ),
+    (
+        "evidence.unknown-format",
+        Exit.REFUSED,
+        "The records look like no session format memdesk reads.",
+        "Name a format with --format, or import it as `text`.",
+    ),
+    (
+        "evidence.database",
+        Exit.REFUSED,
+        "The database is damaged, of another layout, or never stands still.",
+        "Close the agent that writes it, or check it with its own tools, then import again.",
+    ),
+    (
+        "evidence.reader-failed",
+        Exit.REFUSED,
+        "An installed reader failed on the file; what it had read before stays.",
+        "Mend or remove that reader, or name another format with --format.",
+    ),
+    # hazards
+    (
+        "hazard.secret",
+        Exit.REFUSED,
+        "The statement held a credential; its value is masked and stays only in the evidence.",
+        "Reject it, or edit it into a statement that needs no secret.",
+    ),
+    (
+        "hazard.instruction",
+        Exit.REFUSED,
+        "Instruction-like text that does not come from the owner.",
+        "Reject it, or edit it into a plain fact you vouch for.",
+    ),
+    (
+        "hazard.unsafe-characters",
+        Exit.REFUSED,
+        "Control, bidirectional, invisible or look-alike characters: it may read otherwise than it is.",
+        "Edit the statement; the marks show where the characters are.",
+    ),
+    (
+        "hazard.outside-locator",
+        Exit.REFUSED,
+        "The statement names a path outside the workspace or a URL with credentials.",
+        "Edit it to a path inside the workspace or a plain URL.",
+    ),
+    (
+        "hazard.personal-data",
+        Exit.REFUSED,
+        "The statement looks like it holds personal data (mail address, phone, card or account number).",
+        "Edit it out, or accept with --acknowledge hazard.personal-data.",
+    ),
+    (
+        "hazard.too-long",
+        Exit.REFUSED,
+        "The statement is longer than a memory line should be (500 bytes).",
+        "Shorten it, or accept with --acknowledge hazard.too-long.",
+    ),
+    (
+        "conflict.same-key",
+        Exit.REFUSED,
+        "Another statement has the same key and scope and says something else.",
+        "Decide which one holds; ranking never resolves a conflict.",
+    ),
+    (
+        "duplicate.same-claim",
+        Exit.REFUSED,
+        "The same claim stands already.",
+        "Reject it, or accept it to add its source.",
+    ),
+    (
+        "duplicate.near",
+        Exit.REFUSED,
+        "Another statement says nearly the same: the same numbers and names in nearly the same words.",
+        "Keep the better one and reject the other, or accept both if they differ in substance.",
+    ),
+)

@@ -1,0 +1,124 @@
+"""Promotion, operations and their destinations."""
+
+from __future__ import annotations
+
+from schemas.reasons.rows import Exit, table
+
+ROWS = table(
+    # promotion and operations
+    (
+        "promotion.classification",
+        Exit.REFUSED,
+        "A restricted or secret statement is never promoted to a consumer.",
+        "Edit it into a version that may travel.",
+    ),
+    (
+        "consumer.unknown",
+        Exit.USAGE,
+        "There is no consumer of that name here.",
+        "Use line-memory or wiki.",
+    ),
+    (
+        "consumer.target",
+        Exit.USAGE,
+        "This consumer writes only its own files.",
+        "Leave --target out; `promotion preview` lists the files.",
+    ),
+    (
+        "preview.stale",
+        Exit.STALE,
+        "Something the preview is bound to has changed; nothing was written.",
+        "Preview again and read what moved.",
+    ),
+    (
+        "operation.elsewhere",
+        Exit.REFUSED,
+        "The operation belongs to another checkout of this workspace.",
+        "Confirm it there, or preview it again here.",
+    ),
+    (
+        "operation.diverged",
+        Exit.STALE,
+        "The destination held neither the bytes before nor after; both versions are kept.",
+        "Look at both with `memdesk promotion list`, then preview again.",
+    ),
+    (
+        "operation.cancelled",
+        Exit.STALE,
+        "The operation was undone before anything was written.",
+        "Preview again.",
+    ),
+    (
+        "operation.busy",
+        Exit.STALE,
+        "Another memdesk process is applying an operation.",
+        "Try again in a moment.",
+    ),
+    (
+        "destination.link",
+        Exit.REFUSED,
+        "A part of the destination's path is a symbolic link.",
+        "Replace the link by a real folder or file; memdesk never writes through links.",
+    ),
+    (
+        "destination.unwritable",
+        Exit.UNUSABLE,
+        "The destination can't be written; it is as it was.",
+        "Check permissions, free space and that the file system is not read-only.",
+    ),
+    (
+        "destination.interrupted",
+        Exit.UNUSABLE,
+        "The disk failed after the destination's bytes were exchanged; how it ended is not known yet.",
+        "Mend the disk and run `memdesk promotion retry`: it is finished exactly once.",
+    ),
+    (
+        "destination.exchange-unsupported",
+        Exit.UNUSABLE,
+        "This file system can't exchange two files atomically.",
+        "Move the workspace to a local file system; memdesk won't write without that guarantee.",
+    ),
+    (
+        "effect.leaves-behind",
+        Exit.DONE,
+        "A wiki line still says what a conflicting statement says.",
+        "Mend the page by hand, or promote the new statement to the wiki as well.",
+    ),
+    # line memory
+    (
+        "line-memory.full",
+        Exit.REFUSED,
+        "The line limit is reached; the oldest line would be pushed out.",
+        "Archive a line first, or raise maxLines in line-memory.config.json.",
+    ),
+    (
+        "line-memory.metadata-broken",
+        Exit.REFUSED,
+        "line-memory.meta.json is no valid sidecar; rewriting it would lose every handle.",
+        "Mend or restore the file; memdesk never rebuilds it silently.",
+    ),
+    (
+        "line-memory.not-utf8",
+        Exit.REFUSED,
+        "line-memory.txt is not UTF-8.",
+        "Convert the file to UTF-8.",
+    ),
+    (
+        "line-memory.config-broken",
+        Exit.REFUSED,
+        "line-memory.config.json is not understood, or names a path outside the workspace.",
+        "Mend the file or remove it.",
+    ),
+    (
+        "line-memory.journal-pending",
+        Exit.REFUSED,
+        "An unfinished AIWG line-memory write is waiting in transactions/.",
+        "Let AIWG finish it (`aiwg line-memory list`), then preview again.",
+    ),
+    (
+        "line-memory.locked",
+        Exit.STALE,
+        "Another program holds the line-memory lock.",
+        "Wait for it to finish, then confirm again.",
+    ),
+)
