@@ -203,7 +203,9 @@ class DeskApp(App[int]):
     def on_hints(self, event: Hints) -> None:
         """Show the keys valid now."""
         event.stop()
-        self.query_one(Bar).keys(self.pane.hints())
+        # The last hints may arrive when leaving has begun and the bar is gone.
+        if not self._taken_down and self.query(Bar):
+            self.query_one(Bar).keys(self.pane.hints())
 
     # panes
 

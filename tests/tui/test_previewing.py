@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
+import pytest
 from textual import events
 
 from core.candidates import review
 from core.candidates.review import CandidateRef
+from core.operations import confirm
 from core.ports import Desk
 from core.promotion import preview
 from core.textdiff import compare
@@ -307,3 +310,35 @@ async def test_a_storm_of_resizes_keeps_the_preview_whole(laid: Desk, workspace:
         await desk.sees("READY")
         await desk.press("c", "enter")
         assert (workspace / TEXT).read_text() == f"By hand.\n{STATEMENTS[0]}\n"
+
+
+class Killed(BaseException):
+    """Ends a confirm as SIGKILL would: nothing after it runs but what Python must."""
+
+
+@pytest.mark.parametrize("step", ["prepared", "exchanged-0", "synced-0", "exchanged-1", "written"])
+async def test_a_write_that_another_desk_left_half_done_is_shown_whole(
+    laid: Desk, workspace: Path, step: str
+) -> None:
+    """Looked at in the middle of it: no state between preview and receipt breaks the screen."""
+
+    def die(name: str) -> None:
+        if name == step:
+            raise Killed
+
+    priya = other(workspace)
+    async with opened(workspace) as desk:
+        await ready(desk)
+        shown = desk.promotion.preview
+        assert shown is not None
+        with pytest.raises(Killed):
+            confirm.confirm(replace(priya, on_step=die), shown.operation_id)
+        for _ in range(2):
+            desk.promotion.check()
+            await desk.settle()
+        assert desk.widths() == {120}
+        await desk.press("c", "enter", "escape", "p", "space", "c", "enter")
+        confirm.recover(priya)
+        await desk.sees("rcpt_")
+        assert receipts(laid) == 1
+    priya.store.close()

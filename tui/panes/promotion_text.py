@@ -60,7 +60,7 @@ def foreign(under: Sequence[Foreign], exact: Exact, g: Glyphs, view: View) -> li
     groups = {t.path: n for n, t in enumerate(exact.targets)}
     lines: list[Line] = []
     for f in under:
-        if len(under) > 1 or f.path != exact.targets[0].path:
+        if len(under) > 1 or groups.get(f.path) != 0:
             lines.append(Line([(" " + f.path, "muted")], indent=3))
         group = groups.get(f.path, 0)
         text = DiffText(f.path, g, view, group=group, prefix=FOREIGN)
