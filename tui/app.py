@@ -204,7 +204,7 @@ class DeskApp(App[int]):
         """Show the keys valid now."""
         event.stop()
         # The last hints may arrive when leaving has begun and the bar is gone.
-        if not self._taken_down and self.query(Bar):
+        if not self._taken_down:
             self.query_one(Bar).keys(self.pane.hints())
 
     # panes
