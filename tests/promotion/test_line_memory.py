@@ -116,7 +116,7 @@ def test_a_new_sidecar_has_aiwgs_members_in_aiwgs_order(sqlite_desk: Desk) -> No
 STANDING = {
     "schemaVersion": "aiwg.line-memory.v1",
     "version": 1,
-    "zebra": {"kept": [1.5, "é😀", None]},
+    "zebra": {"kept": [1.5, "é😀", None, 12345678901234567890123]},
     "store": {"memoryPath": TEXT, "metadataPath": META, "more": True},
     "entries": {
         "lm_11111111-1111-4111-8111-111111111111": {

@@ -122,6 +122,23 @@ async def test_a_blocking_hazard_is_refused(workspace: Path) -> None:
     made.store.close()
 
 
+async def test_a_group_that_was_refused_whole_offers_no_undo(workspace: Path) -> None:
+    """Nothing was recorded: no undo is offered for it, and the cursor stays on the group."""
+    secret = "sk_test_" + "51HGfE2kZ8qvbN"
+    made = lay(workspace, [f"The sandbox key for payments is {secret} since May."])
+    async with opened(workspace) as desk:
+        await desk.press("g", "left_parenthesis", "k")
+        at = desk.candidates.list.cursor
+        assert desk.candidates.list.group is not None
+        await desk.press("a")
+        assert "ACCEPT 1" in desk.rows()[-2]
+        await desk.press("enter")
+        assert "accepted 0" in desk.rows()[-2] and "hazard.secret" in desk.rows()[-2]
+        assert "undoes" not in desk.rows()[-2] and desk.candidates.list.cursor == at
+        assert stored(made)[0].state.value == "pending"
+    made.store.close()
+
+
 PERSONAL = "Write to j.lindqvist@example.org when the export fails."
 
 

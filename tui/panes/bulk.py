@@ -187,12 +187,14 @@ class BulkPane(DecidingPane):
         self.due -= set(batch.numbers)
         self.marks.clear()
         done, left = len(report.decided), len(report.left)
-        text = f"{_DONE[choice.verdict]} {done} {self.glyphs.dot} u undoes"
+        # Where nothing was recorded, `u` would take back a decision made before.
+        undo = f" {self.glyphs.dot} u undoes" if done else ""
+        text = f"{_DONE[choice.verdict]} {done}{undo}"
         if left:
             codes = ", ".join(sorted({x.code for x in report.left}))
             text += f" {self.glyphs.dot} {left} left: {codes}"
         self.bar.say(text, "warn" if left else "good")
-        if batch.group is not None:
+        if batch.group is not None and not left:
             self._past(batch.group)
         self.post_message(Changed())
 

@@ -15,8 +15,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-import orjson
-
 from core.aiwg_identity import iso_ms, journal_id, pretty
 from core.operations.durable import translated
 from core.ports import Desk
@@ -41,11 +39,8 @@ def parse(data: bytes) -> Any:
     def refuse(constant: str) -> None:
         raise ValueError(constant)
 
-    try:
-        return orjson.loads(data)
-    except orjson.JSONDecodeError:
-        # It refuses lone surrogates and deep nesting, which JavaScript takes.
-        return json.loads(data.decode(), parse_constant=refuse)
+    # Not orjson: it reads whole numbers past 64 bits as fractions, and writing them back loses digits.
+    return json.loads(data.decode(), parse_constant=refuse)
 
 
 @dataclass(frozen=True, slots=True)
