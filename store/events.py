@@ -75,6 +75,24 @@ class Events:
         )
         return int(self._c.execute(query).scalar_one())
 
+    def last_record(self, file: StoredFile) -> tuple[int, int, bytes | None] | None:
+        """Start, length and SHA-256 of a file's last record; no digest once it is erased."""
+        query = (
+            sa.select(_E.byte_start, _E.byte_length, _B.digest)
+            .outerjoin(
+                EVENT_BODY,
+                sa.and_(_B.ws == _E.ws, _B.file == _E.file, _B.ordinal == _E.ordinal),
+            )
+            .where(_E.ws == self._ws, _E.file == file.number, _E.part == 0)
+            .order_by(_E.ordinal.desc())
+            .limit(1)
+        )
+        row = self._c.execute(query).first()
+        if row is None:
+            return None
+        digest = None if row.digest is None else bytes(row.digest)
+        return row.byte_start, row.byte_length, digest
+
     def native_ids(self, file: StoredFile) -> set[str]:
         """Native ids already read from a file."""
         query = sa.select(_E.native_id).where(

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, BinaryIO
 from core.evidence import commitments
 from core.evidence.readers import named
 from core.evidence.readers.base import Format, Record, Source, Waiting
-from core.identity import Namer
+from core.identity import EventNamer
 from schemas.errors import MemdeskError, Refused
 from schemas.storage import NewEvent
 
@@ -70,8 +70,8 @@ class _Reading:
         self.request = request
         self.file = file
         self.hasher = hasher
-        self.names = Namer(request.secret, b"ev", request.file_id.encode())
-        self.twins = Namer(request.secret)
+        self.ids = EventNamer(request.secret, request.file_id)
+        self.dated = named(request.format).dated
 
     def batches(self) -> Iterator[Batch]:
         r = self.request
@@ -130,16 +130,17 @@ class _Reading:
         self.hasher.update(record.raw)
         start = record.start.to_bytes(8, "big")
         raw, length = record.raw, len(record.raw)
+        salts = os.urandom(commitments.SALT_BYTES * len(record.parts))
         events = []
         for n, part in enumerate(record.parts):
             text = part.text.encode()
             twin = None
             if part.native_id is not None and text:
-                mark = self.twins.name(part.native_id.encode(), part.kind.encode(), text)
-                twin = int.from_bytes(mark[:8], "big", signed=True)
+                words = (part.native_id.encode(), part.kind.encode(), text)
+                twin = self.ids.twin(part.time if self.dated else None, *words)
             events.append(
                 NewEvent(
-                    id=self.names.name(start, raw_digest, n.to_bytes(4)),
+                    id=self.ids.event(ordinal + n, start, raw_digest, n.to_bytes(4)),
                     ordinal=ordinal + n,
                     part=n,
                     kind=part.kind.value,
@@ -158,7 +159,7 @@ class _Reading:
                     lead=lead if n == 0 else b"",
                     raw=raw if n == 0 else None,
                     digest=raw_digest,
-                    salt=os.urandom(commitments.SALT_BYTES),
+                    salt=salts[n * commitments.SALT_BYTES : (n + 1) * commitments.SALT_BYTES],
                     commitment=b"",
                 )
             )

@@ -12,12 +12,14 @@ import pytest
 import sqlalchemy as sa
 
 from core.ports import Desk, Reader
-from schemas.storage import CandidateFilter
+from schemas.storage import CandidateFilter, StoredFile
 
 ID = "ev_" + "0" * 32
+FILE = StoredFile(7, "file_" + "0" * 32, "a", "text", "", "", 0, 0, 0, 1, b"", "")
 WHOLE_TABLE = re.compile(r"SCAN (?!wanted\b)|PRIMARY KEY \(ws=\?\)|INDEX \w+ \(ws=\?\)")
 QUERIES: dict[str, Callable[[Reader], object]] = {
     "twins": lambda v: v.evidence.twins([1, 2]),
+    "last record": lambda v: v.evidence.last_record(FILE),
     "event": lambda v: v.evidence.event(ID),
     "file by path": lambda v: v.evidence.file_by_path("a"),
     "files by head": lambda v: v.evidence.files_by_head("a"),

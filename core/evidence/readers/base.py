@@ -98,6 +98,9 @@ class Format:
     documents that begin alike each is its own."""
     foreign: bool = False
     """True for an installed reader of others: its places are checked against the file."""
+    dated: bool = False
+    """True where a record that a resumed session repeats keeps its time: repeats are then looked
+    for among the records of that time only."""
 
 
 @dataclass(slots=True)

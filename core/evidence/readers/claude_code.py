@@ -273,4 +273,4 @@ def read(source: Source) -> Iterator[Record | Waiting]:
     return _Session(source).read()
 
 
-FORMAT = Format("claude-code", _detect, read, log=True)
+FORMAT = Format("claude-code", _detect, read, log=True, dated=True)
