@@ -12,10 +12,11 @@ import math
 import re
 from collections.abc import Iterator
 from decimal import Decimal
-from itertools import chain
 from typing import Any
 
 import orjson
+
+from core.identity import holds_floats
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _JS_SPACE = re.compile(
@@ -25,24 +26,13 @@ _JS_SPACE = re.compile(
 
 def js_json(value: Any, indent: int | None = None) -> str:
     """`JSON.stringify(value, null, indent)`: key order kept, lone surrogates as `\\udXXX`."""
-    if indent in (None, 2) and not _holds_floats(value):
+    if indent in (None, 2) and not holds_floats(value):
         try:
             # The same text, many times faster; floats and lone surrogates it prints otherwise.
             return orjson.dumps(value, option=orjson.OPT_INDENT_2 if indent else 0).decode()
         except TypeError:
             pass
     return "".join(_pieces(value, indent, "\n"))
-
-
-def _holds_floats(value: Any) -> bool:
-    """Looked at a level at a time: asking every value alone costs more than writing it."""
-    values = [value]
-    while values:
-        if float in set(map(type, values)):
-            return True
-        keyed = chain.from_iterable(v.values() for v in values if type(v) is dict)
-        values = [*keyed, *chain.from_iterable(v for v in values if type(v) is list)]
-    return False
 
 
 def _pieces(value: Any, indent: int | None, newline: str) -> Iterator[str]:

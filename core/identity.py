@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import os
 import re
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any
+
+import orjson
 
 from schemas.common import ID_RE
 from schemas.errors import NotFound, Refused
@@ -43,9 +47,29 @@ def canonical(value: Any) -> bytes:
 
     Raises ValueError for what it can't hold exactly: integers past 2^53, lone surrogates.
     """
+    if not holds_floats(value):
+        # The same text, many times faster, where both sort keys alike: all of it is ASCII.
+        with contextlib.suppress(TypeError):
+            quick = orjson.dumps(value, option=orjson.OPT_SORT_KEYS | orjson.OPT_STRICT_INTEGER)
+            if quick.isascii():
+                return quick
     import rfc8785
 
     return rfc8785.dumps(value)
+
+
+def holds_floats(value: Any) -> bool:
+    """Whether a document holds a float anywhere: encoders print those each in their own way.
+
+    Looked at a level at a time: asking every value alone costs more than writing it.
+    """
+    values = [value]
+    while values:
+        if float in set(map(type, values)):
+            return True
+        keyed = chain.from_iterable(v.values() for v in values if type(v) is dict)
+        values = [*keyed, *chain.from_iterable(v for v in values if type(v) in (list, tuple))]
+    return False
 
 
 def digest_json(value: Any) -> str:
