@@ -13,7 +13,7 @@ from pathlib import Path
 
 from benchmarks import report
 
-NAMES = ("importing", "readers", "screen", "confirming", "decisions", "previewing")
+NAMES = ("importing", "scaling", "readers", "screen", "confirming", "decisions", "previewing")
 
 
 def main() -> int:
