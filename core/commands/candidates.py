@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from core.commands.app import app, desk_, emit, options
+from core.commands.app import app, desk_, diff_lines, emit, options
 from core.safe_text import one_line
 from schemas.choices import CandidateKind, CandidateState, Verdict
 
@@ -152,7 +152,7 @@ def diff(
     result = review.diff(desk, found.id, left, right)
     text = result.unified(f"{found.id[:11]}@{left}..{right}")
     document = {"id": found.id, "from": left, "to": right, "diff": text}
-    emit(document, text.rstrip("\n") or "The statements are equal.")
+    emit(document, *(diff_lines(text) if text else ["The statements are equal."]))
 
 
 @candidates.command("edit")

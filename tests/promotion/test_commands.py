@@ -271,3 +271,18 @@ def test_a_divergence_shows_both_versions(run: Run, workspace: Path) -> None:
     (both,) = item["divergence"]
     assert (both["found"], both["wanted"]) == ("theirs\n", "ours\n")
     assert "-theirs" in both["diff"] and "+ours" in both["diff"]
+
+
+def test_a_preview_for_a_person_tells_a_hidden_character_from_its_mark(
+    run: Run, workspace: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Of two lines that stand already one hides a U+202E and one only writes its mark."""
+    id_ = one(run, "Tuesdays")
+    run("candidates", "accept", f"{id_}@1")
+    text = write(workspace / TEXT, "pay \u202eten\npay ‹202E›ten\ntabs\tand spaces \r\n".encode())
+    entry.main(lambda *_: 0, ["--workspace", str(workspace), "promotion", "preview", id_])
+    shown = capsys.readouterr().out.split("\n")
+    assert " pay ‹202E›ten" in shown
+    assert " pay ‹2039›202E›ten" in shown
+    assert " tabs→   and spaces·␍" in shown
+    assert text.read_bytes().startswith("pay \u202e".encode())
