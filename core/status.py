@@ -58,7 +58,7 @@ def _line_memory(desk: Desk) -> tuple[dict[str, str | int | bool], list[Degraded
     try:
         found = files.settings(desk.workspace)
         data = desk.workspace.read(found.path)
-        text = files.read_text(data)
+        text = files.read_text(data, found.path)
         meta = desk.workspace.read(found.metadata)
         facts = [x for x in text.lines if x.strip()]
         row: dict[str, str | int | bool] = {
