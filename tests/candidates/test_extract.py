@@ -8,8 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.candidates.extract import extract, find
+from core.candidates.extract import extract
 from core.candidates.lanes import Lane
+from core.candidates.rules import find
 from core.evidence.import_ import import_paths
 from core.ports import Desk
 from schemas.candidates import CandidateState
