@@ -29,6 +29,15 @@ def _pasted(text: str) -> bool:
     return text.count("\n") > _PASTED_LINES
 
 
+def _why_not(event: Event) -> str:
+    """Why a message proposes nothing, by a word of `ExtractReport.skipped`."""
+    if event.author is Author.OWNER and _pasted(event.text):
+        return "pasted"
+    if event.author is Author.EXTERNAL and rules.has_list(event.text):
+        return "list-unnamed"
+    return "no-statement"
+
+
 def proposals(event: Event) -> Iterator[Proposal]:
     """Proposals of one message, each with its exact span."""
     owner = event.author is Author.OWNER
@@ -81,10 +90,10 @@ def extract(desk: Desk, *, source: str | None = None) -> ExtractReport:
             if event.same_as is not None:
                 skipped["same-as-earlier"] += 1
                 continue
-            if event.author is Author.OWNER and _pasted(event.text):
-                skipped["pasted"] += 1
-                continue
-            found += proposals(event)
+            here = list(proposals(event))
+            if not here:
+                skipped[_why_not(event)] += 1
+            found += here
         if not found:
             continue
         with desk.store.write() as unit:

@@ -42,21 +42,22 @@ def lines(text: str, opens: re.Pattern[str]) -> Iterator[tuple[int, str, bool]]:
         offset = lead.end() if lead else len(line) - len(line.lstrip())
         words = line[offset:]
         if not HEADING.match(plain):
-            while i < len(rows) and _continues(words, rows[i], opens):
+            while i < len(rows) and _continues(words, rows[i], opens, lead is not None):
                 words += "\n" + rows[i]
                 at += len(rows[i]) + 1
                 i += 1
         yield start + offset, words, lead is not None
 
 
-def _continues(words: str, line: str, opens: re.Pattern[str]) -> bool:
+def _continues(words: str, line: str, opens: re.Pattern[str], listed: bool) -> bool:
     """True when `line` goes on with the paragraph: wrapped, not a new sentence of its own."""
     plain = line.strip()
     if not plain or _LIST_MARK.match(line) or HEADING.match(plain) or _FENCE.match(line):
         return False
     if plain.startswith((">", "|", "<")) or opens.match(plain):
         return False
-    return not words.rstrip().endswith((".", "!", "?", ":")) and plain[:1].islower()
+    goes_on = plain[:1].islower() or (listed and line.startswith("  "))
+    return not words.rstrip().endswith((".", "!", "?", ":")) and goes_on
 
 
 def sentences(line: str) -> Iterator[tuple[int, int]]:

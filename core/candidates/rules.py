@@ -30,31 +30,80 @@ _LABELS: dict[str, CandidateKind] = {
 }
 _HEADINGS: dict[str, CandidateKind] = {
     "decisions": _K.DECISION,
-    "key decisions": _K.DECISION,
     "facts": _K.PROJECT_FACT,
-    "key facts": _K.PROJECT_FACT,
-    "project facts": _K.PROJECT_FACT,
     "constraints": _K.OPERATING_RULE,
     "rules": _K.OPERATING_RULE,
     "conventions": _K.OPERATING_RULE,
     "preferences": _K.PREFERENCE,
 }
+_TITLE_WORDS = 4
+_NOT_THESE = frozenset(
+    [
+        "open",
+        "pending",
+        "rejected",
+        "proposed",
+        "future",
+        "old",
+        "former",
+        "no",
+        "deprecated",
+        "draft",
+        "related",
+        "relevant",
+        "previous",
+        "other",
+        "see",
+    ]
+)
 _LABEL = re.compile(
     rf"(?:[-*]\s+)?(?:\*\*)?(?P<label>{'|'.join(_LABELS)})(?:\*\*)?\s*:(?:\*\*)?\s+", re.I
 )
+_LEAD = r"(?:(?:so|and|also|ok|okay|yes|no|hey|but|to be clear)[,:]?\s+)*"
+"""What may stand before the words that count."""
+_VERBS = (
+    r"(?:add|align|append|apply|ask|avoid|build|bump|call|change|check|clean|commit|convert|copy|"
+    r"create|debug|delete|deploy|do|drop|explain|extract|fix|format|generate|give|implement|"
+    r"improve|include|install|investigate|keep|list|look|make|merge|migrate|move|name|open|"
+    r"optimi[sz]e|prefer|push|put|read|refactor|release|remove|rename|replace|rerun|reset|restart|"
+    r"revert|review|rewrite|roll|run|search|send|set|show|simplify|split|start|stop|store|"
+    r"summari[sz]e|support|switch|tag|tell|test|treat|try|undo|update|upgrade|use|verify|wait|watch|"
+    r"write)\b"
+)
 _REMEMBER = re.compile(
-    r"(?:(?:so|and|also|ok|okay|yes|no|hey)[,:]?\s+)*(?:please\s+|can you\s+|could you\s+)?"
-    r"(?:remember|note for (?:the future|later)|keep in mind|make a note|for future reference|"
-    r"don'?t forget|(?:save|add|write|put) (?:this |it )?(?:to|in|into) (?:your |the )?memory)"
+    _LEAD
+    + r"(?:please\s+|(?:can|could|will|would) you (?:please )?|(?:i want|i need|i'd like) you to )*"
+    r"(?:remember|memori[sz]e|note (?:for (?:the future|later|next time)|to self)|keep in mind|"
+    r"(?:make|take) a note|for (?:future reference|next time)|don'?t forget|"
+    r"(?:save|add|write|put|store|note|record) (?:this |it |that )?"
+    r"(?:to|in|into) (?:(?:your |the )?memory|(?:the )?(?:CLAUDE|AGENTS|GEMINI)\.md))"
+    r"(?:\s+(?:this|the following|for (?:the future|later|next time)))?"
     r"(?P<join>\s*[:,\-–—]\s*|\s+that\s+|\s+(?=to\s|not\s|never\s|always\s|we\s|the\s|our\s|I\s|my\s|this\s))",
     re.I,
 )
+_NAMED = re.compile(
+    r"(?:my|our|your|the|this|that|these|those|it|its)(?: (?:[a-z-]+'s|[a-z-]*[a-rt-z])){0,3}"
+    r"(?: [a-z-]+)?[\s.!?]*$",
+    re.I,
+)
+"""A thing to remember that is named and not said: "my build command". What it is stands elsewhere."""
+_ASKED_ABOUT = re.compile(
+    r"(?:what|how|where|why|which)\b[^,:;]*$|to do (?:so|that|this|it)\W*$", re.I
+)
+_POLITE = re.compile(_LEAD + r"(?:please )?(?:can|could|will|would) you\b", re.I)
 _STANDING = re.compile(
-    r"(?:(?:so|and|also|ok|okay|yes|no|but)[,:]?\s+)*(?:please\s+)?"
-    r"(?:from now on|going forward|in (?:the )?future|as a rule|by default|whenever you|"
-    r"every time (?:you|we)|(?:don'?t ever|always|never)\s+(?!mind|again\b|had|has|have|been|works?\b|seen)|"
+    _LEAD + r"(?:please\s+)?"
+    r"(?:from now on|going forward|as a rule|"
+    rf"(?:in (?:the )?future|by default|next time),? (?:please )?"
+    rf"(?:(?:always|only|you|don'?t|never)\b|{_VERBS})|"
+    r"whenever you(?! want| like| can| feel|'re (?:ready|done)| are (?:ready|done))|"
+    rf"every time (?:you|we)\b[^,.;:]{{3,60}}, (?:please |always )?{_VERBS}|"
+    r"(?:don'?t ever|always|never)\s+(?!mind|again\b|had|has|have|been|works?\b|seen|happy|glad|a\b|the\b)|"
     r"(?:you (?:should|must) |make sure (?:to |you |that you )?)(?:always|never)\s|"
-    r"(?:when(?:ever)?|if|before|after|for|in) [^,.;:]{3,60}, (?:please )?(?:always|never)\s)",
+    r"(?:when(?:ever)?|if|before|after|for|in) [^,.;:]{3,60}, (?:please )?(?:always|never)\s|"
+    r"stop (?:using|adding|writing|creating|committing|pushing|putting)\s|"
+    r"(?:in|for) (?:this|our) (?:repo|repository|project|codebase|team),? (?:we|you|always|never|only|use)\s|"
+    r"we (?:only |always )?use [^,.;]{2,60}, (?:not|never)\s)",
     re.I,
 )
 _STANDING_END = re.compile(
@@ -63,7 +112,7 @@ _STANDING_END = re.compile(
     re.I,
 )
 _INSTEAD = re.compile(
-    r"(?:(?:so|and|also|ok|okay|no|but|to be clear)[,:]?\s+)*(?:please\s+)?(?:don'?t|do not|never) use\s+"
+    _LEAD + r"(?:please\s+)?(?:don'?t|do not|never) use\s+"
     r"[^.;]{2,80}?[,;]?\s+(?:but |instead |rather )?use\s+\S",
     re.I,
 )
@@ -74,35 +123,49 @@ _ASKED_LATER = re.compile(
 )
 """A request to remember after other words of its sentence; at its start `_REMEMBER` names it."""
 _DECIDED = re.compile(
-    r"(?:(?:so|and|also|ok|okay|yes|no)[,:]?\s+)*(?:we|i)(?:'ve| have)?\s+"
+    _LEAD + r"(?:we|i)(?:'ve| have)?\s+"
     r"(?:decided|agreed|settled|standardi[sz]ed)\s+(?:to|on|that|against)\s",
     re.I,
 )
 _PREFERS = re.compile(
-    r"(?:(?:so|and|also|ok|okay|yes|no)[,:]?\s+)*(?:i|we)\s+(?:strongly\s+|generally\s+|always\s+)?"
-    r"(?:prefer|don'?t (?:want|like) (?:you to|it when)|want you to (?:always|never))\s",
+    _LEAD + r"(?:i|we)\s+(?:strongly\s+|generally\s+|always\s+)?"
+    r"(?:prefer|no longer use|don'?t (?:want|like) (?:you to|it when)|want you to (?:always|never))\s",
     re.I,
 )
 _CORRECTS = re.compile(
     r"(?:no|nope|wrong|actually|correction|that'?s (?:wrong|not right))\b[^:\n]{0,60}?[:,]\s+"
-    r"(?=(?:the|our|we|it|all|every|refunds?|\w+s)\b)",
+    r"(?=(?:the|our|we|all|every|(?!(?:this|is|was|its|has|does|yes|thanks)\b)\w+s)\b)",
     re.I,
 )
+_PASSING = re.compile(
+    r"\b(?:still|again|now|already|yet|just|failing|fails|failed|broken|works?|working|stuck)\b(?!-)",
+    re.I,
+)
+"""How things stand at the moment; no fact to keep."""
+_ANSWERS = re.compile(
+    r"\b(?:the (?:first|second|third|last|latter|former|other)(?: (?:one|option|approach|version))?|"
+    r"(?:option|approach|version|choice) (?:\d+|[A-Z])|(?:that|this) one|"
+    r"(?:that|this|it|both|neither))[\s.!]*$",
+    re.I,
+)
+"""A choice among what was offered: true of this conversation alone."""
 _STATES_SOMETHING = re.compile(
-    r"\b(?:is|are|was|were|must|needs?|should|has|have|uses?|runs?|goes|go|live|lives|costs?|"
-    r"takes?|means?|closes?|starts?|ends?|expires?|requires?)\b",
+    r"\b(?:is|are|was|were|be|must|needs?|should|can|cannot|can'?t|will|won'?t|has|have|uses?|runs?|"
+    r"goes|go|live|lives|costs?|takes?|means?|closes?|starts?|ends?|expires?|requires?|stays?|keeps?|"
+    r"holds?|needs|never|always|doesn'?t|don'?t|happens?)\b",
     re.I,
 )
+_BIDS = re.compile(rf"(?:we |you )?(?:always |never |only |no |not |no longer )*{_VERBS}", re.I)
+_DOES = re.compile(
+    r"(?:the|our|an?|all|every|each|any|no|its?|we) [^,;:]*?\b\w+s (?:\w+ly\b|on|in|at|to|for|from|by|"
+    r"into|the|an?|only|no|not|its|every|all|as|over|under|per|\d)",
+    re.I,
+)
+"""A subject that does something: "the API listens on port 8443"."""
 _TASK = re.compile(
     r"(?:(?:ok|okay|yes|no|and|also|now|then|so|great|good|perfect|thanks|hey|please|just)[,:]?\s+)*"
     r"(?:(?:can|could|would) you (?:please )?|please |let'?s |i(?:'d| would) like (?:you )?to |"
-    r"i want (?:you )?to )?"
-    r"(?:add|align|apply|build|bump|change|check|clean|commit|convert|copy|create|debug|delete|"
-    r"deploy|do|drop|explain|extract|fix|format|generate|give|implement|improve|include|install|"
-    r"investigate|list|look|make|merge|migrate|move|open|optimi[sz]e|push|put|read|refactor|release|"
-    r"remove|rename|replace|rerun|reset|restart|revert|review|rewrite|roll|run|search|send|set|show|"
-    r"simplify|split|start|stop|summari[sz]e|switch|tell|test|try|undo|update|upgrade|use|verify|"
-    r"watch|write)\b",
+    rf"i want (?:you )?to )?{_VERBS}",
     re.I,
 )
 _RESTATES = re.compile(
@@ -122,7 +185,7 @@ _CHOICE = re.compile(
 )
 """How a decision record names what it chose; the words after it are the decision."""
 _LEANS = re.compile(
-    r":$|\b(?i:option|alternative|choice|variant)\s+(?:\d+|[A-Z])\b|^`[^`]+\.\w{1,5}`\s+[-–—]|^\[[^\]]+\]\([^)]+\)\s*[-–—]"
+    r":$|\b(?i:option|alternative|choice|variant)\s+(?:\d+|[A-Z])\b|^`?[^`\s]+\.\w{1,5}`?(?:\s+[-–—]|:\s)|^@\S|^\[[^\]]+\]\([^)]+\)\s*[-–—]"
 )
 """Written words that say nothing without what stands around them: a list's opening, a reference
 to an option elsewhere, a file or link with a note on it."""
@@ -145,7 +208,7 @@ def find(text: str, *, owner: bool) -> Iterator[Found]:
     for start, line, listed in prose.lines(text, _LABEL):
         title = prose.HEADING.match(line)
         if title:
-            heading = _HEADINGS.get(title["title"].strip().strip(":").lower())
+            heading = heading_kind(title["title"])
             continue
         if heading is not None and listed:
             yield from _kept(text, start, start + len(line), heading, "heading")
@@ -154,18 +217,36 @@ def find(text: str, *, owner: bool) -> Iterator[Found]:
             yield from _sentence(text, start + a, start + b, owner)
 
 
+def heading_kind(title: str) -> CandidateKind | None:
+    """What a list under a heading holds: "Rules", "Coding conventions", "Key facts"."""
+    words = title.strip().strip(":").lower().split()
+    if not 0 < len(words) <= _TITLE_WORDS or _NOT_THESE.intersection(words):
+        return None
+    return _HEADINGS.get(words[-1])
+
+
+def has_list(text: str) -> bool:
+    """True when a text holds list items, which count only under a heading that names them."""
+    return any(listed for _, _, listed in prose.lines(text, _LABEL))
+
+
 def _sentence(text: str, start: int, end: int, owner: bool) -> Iterator[Found]:
     words = text[start:end]
     if label := _LABEL.match(words):
         kind = _LABELS[label["label"].lower()]
         at = start + label.end()
         chosen = _CHOICE.match(words, label.end())
+        if kind is _K.DECISION and not (owner or _stands_alone(words[label.end() :])):
+            return
         yield from _kept(text, start + chosen.end() if chosen else at, end, kind, "label")
-        return
-    if words.rstrip().endswith("?"):
         return
     if not owner:
         return
+    if words.rstrip(" !").endswith("?"):
+        if not (_POLITE.match(words) and _REMEMBER.match(words)):
+            return
+        words = words.rstrip("?! ")
+        end = start + len(words)
     if _TASKISH.search(words):
         yield from _task(text, start, end)
     elif asked := _REMEMBER.match(words):
@@ -185,6 +266,12 @@ def _sentence(text: str, start: int, end: int, owner: bool) -> Iterator[Found]:
         yield from _kept(text, start + wrong.end(), clause, _kind_of(words), "correction")
     else:
         yield from _task(text, start, end)
+
+
+def _stands_alone(words: str) -> bool:
+    """True for a decision of a document that says something without its heading."""
+    bare = words.lstrip("*_ ")
+    return bool(_BIDS.match(bare) or _STATES_SOMETHING.search(bare) or _DOES.match(bare))
 
 
 def _clause(text: str, start: int, end: int) -> int:
@@ -228,7 +315,20 @@ def _kept(text: str, start: int, end: int, kind: CandidateKind, method: str) -> 
         return
     if method in ("label", "heading") and _LEANS.search(words):
         return
+    if method == "explicit-request" and _says_nothing(words):
+        return
+    if method in ("preference", "decision") and _ANSWERS.search(words):
+        return
+    if method == "correction" and _PASSING.search(words):
+        return
     yield Found(start, end, kind, method)
+
+
+def _says_nothing(words: str) -> bool:
+    """True when somebody asks to remember a thing that only stands elsewhere."""
+    if _ASKED_ABOUT.match(words):
+        return True
+    return bool(_NAMED.match(words)) and not _STATES_SOMETHING.search(words)
 
 
 def _kind_of(words: str) -> CandidateKind:

@@ -42,7 +42,16 @@ def extract(
     emit(
         report,
         f"{report.messages:,} messages read · {report.proposed} proposed · {report.known} known already",
+        *(f"  {count:,} {_SKIPPED[why]}" for why, count in sorted(report.skipped.items())),
     )
+
+
+_SKIPPED = {
+    "list-unnamed": "with lists, but none under a heading like Rules, Decisions, Facts, Conventions",
+    "no-statement": "say nothing that is clearly a durable statement",
+    "pasted": "are long pastes, not somebody's own words",
+    "same-as-earlier": "repeat a message of another file or session, word for word",
+}
 
 
 @candidates.command("propose")
