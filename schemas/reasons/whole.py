@@ -86,6 +86,12 @@ ROWS = table(
         "Name a path inside the workspace that is reached without links.",
     ),
     (
+        "path.link",
+        Exit.REFUSED,
+        "The path is a symbolic link; evidence is read from real files and folders only.",
+        "Name the file or folder that the link points to.",
+    ),
+    (
         "path.not-found",
         Exit.NOT_FOUND,
         "There is nothing at that path.",
