@@ -37,24 +37,10 @@ _HEADINGS: dict[str, CandidateKind] = {
     "preferences": _K.PREFERENCE,
 }
 _TITLE_WORDS = 4
-_NOT_THESE = frozenset(
-    [
-        "open",
-        "pending",
-        "rejected",
-        "proposed",
-        "future",
-        "old",
-        "former",
-        "no",
-        "deprecated",
-        "draft",
-        "related",
-        "relevant",
-        "previous",
-        "other",
-        "see",
-    ]
+_NOT_THESE = re.compile(
+    r"\b(?:open|pending|rejected|proposed|future|old|former|no|deprecated|"
+    r"draft|related|relevant|previous|other|see)\b",
+    re.I,
 )
 _LABEL = re.compile(
     rf"(?:[-*]\s+)?(?:\*\*)?(?P<label>{'|'.join(_LABELS)})(?:\*\*)?\s*:(?:\*\*)?\s+", re.I
@@ -185,7 +171,8 @@ _CHOICE = re.compile(
 )
 """How a decision record names what it chose; the words after it are the decision."""
 _LEANS = re.compile(
-    r":$|\b(?i:option|alternative|choice|variant)\s+(?:\d+|[A-Z])\b|^`?[^`\s]+\.\w{1,5}`?(?:\s+[-–—]|:\s)|^@\S|^\[[^\]]+\]\([^)]+\)\s*[-–—]"
+    r":$|\b(?i:option|alternative|choice|variant)\s+(?:\d+|[A-Z])\b|"
+    r"^[`*_]*[^`*\s]+\.\w{1,5}[`*_]*(?:\s+[-–—]|:[*_\s])|^@\S|^\[[^\]]+\]\([^)]+\)\s*[-–—]"
 )
 """Written words that say nothing without what stands around them: a list's opening, a reference
 to an option elsewhere, a file or link with a note on it."""
@@ -220,7 +207,7 @@ def find(text: str, *, owner: bool) -> Iterator[Found]:
 def heading_kind(title: str) -> CandidateKind | None:
     """What a list under a heading holds: "Rules", "Coding conventions", "Key facts"."""
     words = title.strip().strip(":").lower().split()
-    if not 0 < len(words) <= _TITLE_WORDS or _NOT_THESE.intersection(words):
+    if not 0 < len(words) <= _TITLE_WORDS or _NOT_THESE.search(title):
         return None
     return _HEADINGS.get(words[-1])
 

@@ -13,6 +13,12 @@ ROWS = table(
         "Run `memdesk init` in the project's folder, or name it with --workspace.",
     ),
     (
+        "workspace.nested",
+        Exit.REFUSED,
+        "The folder lies inside a workspace; a second one would hide the first from commands run here.",
+        "Work in the one above, or name this folder on purpose: `memdesk --workspace . init`.",
+    ),
+    (
         "workspace.unusable",
         Exit.UNUSABLE,
         "The workspace folder can't be read or written.",

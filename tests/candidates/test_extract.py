@@ -233,6 +233,7 @@ NOTHING = [
     "Rule: `rules/no-time-estimates.md` — HIGH severity, applies to all agents",
     "Rule: [no estimates](rules/no.md) — applies to all agents everywhere",
     "## Rules\n\n- no-deletions.md: keep the tests that fail",
+    "## Rules\n\n- **no-deletions.md**: keep the tests that fail",
     "## Rules\n\n- @rules/no-deletions.md - keep the tests that fail",
     # code, quotes, tables, markup
     "```\nAlways run the linter before you commit.\n```",

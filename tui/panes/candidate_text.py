@@ -74,7 +74,7 @@ def evidence(d: Detail, now: int, g: Glyphs, *, narrow: bool) -> list[Line]:
     v, dot = d.version, f" {g.dot} "
     facts = [v.kind.value, v.key, v.scope, v.classification.value]
     if not narrow:
-        facts += [f"{age(v.created, now)} ago", f"found as {v.method}"]
+        facts += [f"proposed {age(v.created, now)} ago", f"found as {v.method}"]
     lines = [Line([(" " + v.statement, "owner")], indent=1)]
     about = [(" " + dot.join(facts), "muted")]
     lines += [Line(about, right=[(" ", "text")], fill=" ") if narrow else Line(about, indent=1)]
@@ -215,7 +215,8 @@ def marked(text: str, spans: list[tuple[int, int]], role: str, g: Glyphs) -> lis
 def _source(s: Source, n: int, total: int, now: int, g: Glyphs, *, narrow: bool) -> list[Line]:
     state = "unchanged" if s.state == "current" else s.state
     title = f"source {n} of {total} {g.dot} {s.author}"
-    place = f" session:{s.session[:8]}#L{s.line} {g.dot} {age(s.time, now)} {g.dot} {state}"
+    said = f"said {age(s.time, now)} ago" if s.time is not None else "said at no stated time"
+    place = f" session:{s.session[:8]}#L{s.line} {g.dot} {said} {g.dot} {state}"
     role = "muted" if s.state == "current" else "bad"
     if narrow:
         count = f"{n} of {total} {g.dot} " if total > 1 else ""
