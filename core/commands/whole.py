@@ -153,7 +153,7 @@ def _examined(err: Unusable) -> Unusable:
         return err
     return Unusable(
         err.code,
-        f"{err.message} {what}",
+        f"{err.message.rstrip('.')}. {what}",
         remedy="Close what may still write to it, set the file aside and put a backup in its place. "
         "Promoted memory stands under .aiwg/ without it, and sessions can be imported again.",
     )

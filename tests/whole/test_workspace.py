@@ -265,7 +265,7 @@ def test_a_workspace_inside_another_is_made_only_on_purpose(
     [
         (lambda data: b"\x07" * len(data), "is no SQLite database"),
         (lambda data: data[:16] + b"\xff" * (len(data) - 16), "its check could not be finished"),
-        (lambda data: data[: len(data) // 2], "its check found"),
+        (lambda data: data[: len(data) // 2], "begins like a SQLite database"),
     ],
     ids=["other bytes", "only the header", "cut in half"],
 )
