@@ -165,7 +165,12 @@ def parse(text: str) -> Policy:
     try:
         table: dict[str, Any] = tomllib.loads(text)
     except (tomllib.TOMLDecodeError, ValueError, RecursionError) as err:
-        raise Unusable("config.invalid", f"config.toml is no TOML: {err}", key=None) from err
+        raise Unusable(
+            "config.invalid",
+            f"config.toml is no TOML: {err}",
+            remedy="Mend what the message names; an invalid file is never replaced by defaults.",
+            key=None,
+        ) from err
     version = table.get("schema_version", 1)
     if isinstance(version, bool):  # Literal[1] would take true for 1
         key = "schema_version"
@@ -195,7 +200,13 @@ def load(path: Path) -> Policy:
     try:
         text = path.read_text("utf-8")
     except UnicodeDecodeError as err:
-        raise Unusable("config.invalid", "config.toml is not UTF-8.", key=None) from err
+        line = err.object.count(b"\n", 0, err.start) + 1
+        raise Unusable(
+            "config.invalid",
+            f"config.toml is not UTF-8: line {line}, byte {err.start} of the file.",
+            remedy="Save .memdesk/config.toml as UTF-8 again; it is never replaced by defaults.",
+            key=None,
+        ) from err
     except OSError as err:
         raise Unusable("workspace.damaged", f"config.toml: {err.strerror}") from err
     return parse(text)

@@ -94,6 +94,19 @@ def open_(
     return Desk(place, policy, store, who, clock, store.secret)
 
 
+def examine(root: Path, store_url: str | None) -> str:
+    """What the file of a SQLite store is, for one that can't be opened; empty for other stores.
+
+    Raises Unusable `workspace.*`.
+    """
+    from store import examine as examining
+
+    place = workspace.open_(root)
+    url = store_url or os.environ.get("MEMDESK_STORE") or place.store_url
+    kind, _, path = url.partition(":///")
+    return examining.sqlite_file(Path(path)) if kind.partition("+")[0] == "sqlite" else ""
+
+
 def init(
     root: Path,
     who: Actor,

@@ -58,6 +58,27 @@ _KEYWORD_VALUE = re.compile(
     r"\s*(?:=|:|(?:\b(?:is|was)\s+)?\bset to\b|\bis\b|\bwas\b)\s*"
     r"[\"'`]?(?P<value>[^\s\"'`,;]{4,})"
 )
+_ASSIGNED = re.compile(
+    r"(?i)(?:passw(?:or)?d|pwd|passphrase|secret(?:[_-]?(?:access[_-]?)?key)?|api[_-]?key)[\"'`]?"
+    r"\s*(?::?=(?![=>~])|:(?=\s*[\"'`]))\s*[\"'`]?(?P<value>[^\s\"'`,;&]{4,})"
+)
+"""A value given to a name: `password=swordfish`, `"secret": "swordfish"`; plain words count."""
+_STATED = re.compile(
+    r"(?im)(?<![a-z0-9])(?:passw(?:or)?d|passphrase)\s*:\s*(?P<value>[^\s\"'`,;]{4,})\s*$"
+)
+"""`password: swordfish` with nothing after it."""
+_NO_VALUE = re.compile(
+    r"(?i)^(?:any|argument|blank|bool|boolean|boolfield|bytes|changed|changeme|char|charfield|config|"
+    r"default|disabled|done|dummy|empty|enabled|encrypted|enter|example|expired|expression|failed|"
+    r"field|form|hash|hashed|here|hidden|incorrect|input|invalid|literal|masked|missing|never|"
+    r"none|null|object|optional|option|param|placeholder|plain|plaintext|prompt|raw|redacted|"
+    r"required|reset|rotated|same|self|sensitive|show|something|static|stored|string|text|"
+    r"undefined|unknown|unset|updated|user|value|varchar|weak|wrong|your)$"
+)
+"""What stands after such a name in code and prose without being its value: types, states, examples."""
+_EXPRESSION = re.compile(
+    r"[(\[{]|^\w+(?:\.\w+)+$|^(?:my|your|the)[_-]|passw|secret|token|credential|_key|pwd", re.I
+)
 _PUBLIC_PREFIX = re.compile(r"(?:[a-z]{2,4}_(?:live|test)_|gh[pousr]_|sk-)")
 _PLAIN_WORD = re.compile(r"^[A-Za-z]+(?:[-_/][A-Za-z]+)*[.!?:]?$")
 _PLACEHOLDER = re.compile(
@@ -115,6 +136,8 @@ def secret_spans(text: str) -> list[tuple[int, int]]:
     """Character spans of credentials in `text`, merged and in order."""
     spans = [m.span() for shape in _SECRET_SHAPES for m in shape.finditer(text)]
     spans += [m.span("value") for m in _KEYWORD_VALUE.finditer(text) if _secret_value(m["value"])]
+    for given in (_ASSIGNED, _STATED):
+        spans += [m.span("value") for m in given.finditer(text) if _assigned_value(m["value"])]
     merged: list[tuple[int, int]] = []
     for start, end in sorted(spans):
         if merged and start <= merged[-1][1]:
@@ -134,6 +157,14 @@ def _secret_value(value: str) -> bool:
     if _PLAIN_WORD.match(bare):
         return len(bare) >= 12 and _entropy(bare) > 3.6 and not bare.islower()
     return any(c.isdigit() for c in bare) or any(c in "!@#$%^&*+/=" for c in bare)
+
+
+def _assigned_value(value: str) -> bool:
+    """True for what is assigned to a password's name, unless it only stands for a value."""
+    bare = value.rstrip(".,;:!?)}]")
+    if len(bare) < 4 or MASK in value or _NO_VALUE.match(bare) or bare.isupper():
+        return False
+    return not (_PLACEHOLDER.match(bare) or _PATHLIKE.match(bare) or _EXPRESSION.search(bare))
 
 
 def _entropy(text: str) -> float:

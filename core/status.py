@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import time
+from collections.abc import Mapping
 from pathlib import Path
 
 from core.ports import Desk
@@ -21,6 +22,7 @@ RULE_FILES = (
     ".windsurfrules",
 )
 _DAY = 86_400
+_CATALOG = ".aiwg/sessions/catalog.sqlite"
 
 
 def status(desk: Desk) -> Status:
@@ -31,7 +33,7 @@ def status(desk: Desk) -> Status:
         receipts, head = view.operations.receipt_count(), view.ledger.head()
     line, degraded = _line_memory(desk)
     wiki = _wiki(desk)
-    sessions = (desk.workspace.root / ".aiwg/sessions/catalog.sqlite").is_file()
+    sessions = (desk.workspace.root / _CATALOG).is_file()
     return Status(
         workspace=desk.workspace.id,
         checkout=desk.workspace.checkout,
@@ -50,15 +52,45 @@ def status(desk: Desk) -> Status:
             "sessions": {"catalog": sessions, "required": False},
             "embeddings": {"configured": False, "required": False},
         },
+        says={
+            "line-memory": _line_memory_says(line),
+            "wiki": _wiki_says(wiki),
+            "sessions": f"AIWG's session catalog is there; import it: memdesk evidence import {_CATALOG}"
+            if sessions
+            else "AIWG keeps no session catalog here; nothing to do",
+            "embeddings": "off: search goes by words; nothing to do",
+        },
         degraded=tuple(degraded),
     )
+
+
+def _line_memory_says(row: Mapping[str, str | int | bool]) -> str:
+    if row["integrity"] == "invalid":
+        return f"can't be written: memdesk explain {row['detail']}"
+    if not row["initialised"]:
+        return f"no file yet; the first confirmed promotion makes {row['path']}"
+    text = f"{row['facts']} of at most {row['limit']} lines in {row['path']}"
+    if row["journals"]:
+        return f"{text}; AIWG left a write unfinished: run `aiwg line-memory list`, it finishes it"
+    if row["untracked"]:
+        return (
+            f"{text}, {row['untracked']} of them written by hand and not in the sidecar yet; "
+            "the next promotion takes them in and says so first"
+        )
+    return f"{text}, all in the sidecar"
+
+
+def _wiki_says(row: Mapping[str, str | int | bool]) -> str:
+    if not row["initialised"]:
+        return f"no page yet; the first promotion with --to wiki makes {row['path']}"
+    return f"{row['pages']} pages in {row['path']}"
 
 
 def _line_memory(desk: Desk) -> tuple[dict[str, str | int | bool], list[Degraded]]:
     try:
         found = files.settings(desk.workspace)
         data = desk.workspace.read(found.path)
-        text = files.read_text(data)
+        text = files.read_text(data, found.path)
         meta = desk.workspace.read(found.metadata)
         facts = [x for x in text.lines if x.strip()]
         row: dict[str, str | int | bool] = {
@@ -71,6 +103,7 @@ def _line_memory(desk: Desk) -> tuple[dict[str, str | int | bool], list[Degraded
         active = {e["value"] for e in sidecar["entries"].values() if e["status"] == "active"}
         untracked = [x for x in facts if x not in active]
         row["integrity"] = "repairable" if untracked else "ok"
+        row["untracked"] = len(untracked)
         journals = files.pending_journals(desk.workspace)
         row["journals"] = len(journals)
     except MemdeskError as err:

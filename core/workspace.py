@@ -57,15 +57,16 @@ class Workspace:
         """A handle on the folder at `path`, opened step by step without following a link.
 
         Raises Refused `destination.link`, `path.outside-workspace`; NotFound `path.not-found`
-        unless `create`; Unusable `destination.unwritable`.
+        unless `create`; Unusable `destination.unwritable`; each names the part it fell over.
         """
         try:
             handle = os.open(self.root, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
         except OSError as err:
             raise Unusable("workspace.unusable", f"{self.root}: {err.strerror}") from err
         try:
-            for part in self.relative(path).parts if str(path) not in ("", ".") else ():
-                below = _step(handle, part, create, path)
+            parts = self.relative(path).parts if str(path) not in ("", ".") else ()
+            for n, part in enumerate(parts, 1):
+                below = _step(handle, part, create, PurePosixPath(*parts[:n]))
                 os.close(handle)
                 handle = below
             yield handle
@@ -80,12 +81,21 @@ class Workspace:
         pure = self.relative(path)
         try:
             with self.directory(pure.parent) as folder:
-                return read_at(folder, pure.name)
+                return read_at(folder, pure.name, pure)
         except NotFound:
             return None
 
+    def names(self, path: str | PurePosixPath) -> int:
+        """How many hard links a file inside the root has; 0 when there is none."""
+        pure = self.relative(path)
+        try:
+            with self.directory(pure.parent) as folder:
+                return os.stat(pure.name, dir_fd=folder, follow_symlinks=False).st_nlink
+        except (NotFound, OSError):
+            return 0
 
-def _step(handle: int, part: str, create: bool, path: object) -> int:
+
+def _step(handle: int, part: str, create: bool, path: PurePosixPath) -> int:
     """Open `part` under `handle`; may create it."""
     try:
         if create:
@@ -107,8 +117,8 @@ def folder_error(err: OSError, path: object, part: str, handle: int) -> MemdeskE
         except OSError:
             link = False
         if link:
-            return Refused("destination.link", f"{part} in {path} is a link.", path=str(path))
-        return Refused("path.not-regular", f"{part} in {path} is no folder.", path=str(path))
+            return Refused("destination.link", f"{path} is a link.", path=str(path))
+        return Refused("path.not-regular", f"{path} is no folder.", path=str(path))
     if err.errno == errno.ENOENT:
         return NotFound("path.not-found", f"{path} does not exist.", path=str(path))
     if err.errno == errno.ENOSPC:
@@ -116,21 +126,26 @@ def folder_error(err: OSError, path: object, part: str, handle: int) -> MemdeskE
     return Unusable("destination.unwritable", f"{path}: {err.strerror}", path=str(path))
 
 
-def read_at(folder: int, name: str) -> bytes | None:
-    """The bytes of the regular file `name` in a folder handle; None when it does not exist."""
+def read_at(folder: int, name: str, path: PurePath | str | None = None) -> bytes | None:
+    """The bytes of the regular file `name` in a folder handle; None when it does not exist.
+
+    `path` is what a refusal calls it. Raises Refused `destination.link`, `path.not-regular`,
+    `path.unreadable`.
+    """
+    where = str(path or name)
     try:
         handle = os.open(name, _FILE, dir_fd=folder)
     except FileNotFoundError:
         return None
     except OSError as err:
         if err.errno == errno.ELOOP:
-            raise Refused("destination.link", f"{name} is a link.", path=name) from err
+            raise Refused("destination.link", f"{where} is a link.", path=where) from err
         if err.errno == errno.ENXIO:
-            raise Refused("path.not-regular", f"{name} is no regular file.", path=name) from err
-        raise Refused("path.unreadable", f"{name}: {err.strerror}", path=name) from err
+            raise Refused("path.not-regular", f"{where} is no regular file.", path=where) from err
+        raise Refused("path.unreadable", f"{where}: {err.strerror}", path=where) from err
     if not stat.S_ISREG(os.fstat(handle).st_mode):
         os.close(handle)  # `fdopen` would raise an error of its own for a folder
-        raise Refused("path.not-regular", f"{name} is no regular file.", path=name)
+        raise Refused("path.not-regular", f"{where} is no regular file.", path=where)
     with os.fdopen(handle, "rb") as file:
         return file.read()
 

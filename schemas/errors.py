@@ -13,11 +13,18 @@ from schemas.reasons import Exit, Reason, reason
 
 
 class MemdeskError(Exception):
-    """A refusal with its reason code; `details` are JSON-ready facts about this case."""
+    """A refusal with its reason code; `details` are JSON-ready facts about this case.
 
-    def __init__(self, code: str, message: str | None = None, **details: object) -> None:
+    `remedy` replaces the registered one where this case needs another.
+    """
+
+    def __init__(
+        self, code: str, message: str | None = None, *, remedy: str = "", **details: object
+    ) -> None:
         self.reason: Reason = reason(code)
         self.message = message or self.reason.meaning
+        self.remedy = remedy or self.reason.remedy
+        """One sentence that says what to do."""
         self.details: dict[str, object] = details
         super().__init__(f"{code}: {self.message}")
 
@@ -25,11 +32,6 @@ class MemdeskError(Exception):
     def code(self) -> str:
         """The stable reason code."""
         return self.reason.code
-
-    @property
-    def remedy(self) -> str:
-        """One sentence that says what to do."""
-        return self.reason.remedy
 
     @property
     def exit(self) -> Exit:

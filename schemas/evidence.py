@@ -117,6 +117,8 @@ class ImportReport(Document):
     """
 
     sources: int = 0
+    """Files and streams that were read; `different` of them by what they hold."""
+    different: int = 0
     records: int = 0
     events: int = 0
     new: int = 0
@@ -131,6 +133,11 @@ class ImportReport(Document):
     by_author: dict[str, int] = Field(default_factory=dict)
     files: tuple[FileReport, ...] = ()
     refused: tuple[RefusedFile, ...] = ()
+    """Files that were named, or whose names say they are evidence, and that were not read."""
+    skipped: tuple[RefusedFile, ...] = ()
+    """What a folder holds beside evidence: links, and databases or JSON of other things."""
+    others: dict[str, int] = Field(default_factory=dict)
+    """How many files of a folder have a name that no evidence has, by the name's ending."""
     notes: tuple[str, ...] = ()
     """What concerns no file: installed readers that were left out, and why."""
 

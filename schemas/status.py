@@ -49,6 +49,8 @@ class Status(Document):
     beliefs: dict[str, int] = Field(default_factory=dict)
     receipts: int = 0
     layers: dict[str, dict[str, str | int | bool]] = Field(default_factory=dict)
+    says: dict[str, str] = Field(default_factory=dict)
+    """Each layer in plain words, with the next step where one is needed."""
     degraded: tuple[Degraded, ...] = ()
 
 

@@ -11,7 +11,7 @@ from schemas.common import Page
 from schemas.evidence import Author, Event, EventKind
 from schemas.storage import NewEvent, StoredFile, StoredLeaf
 from store.keys import ID, WS, cursor_of, hex_range, parse_cursor
-from store.tables import EVENT, EVENT_BODY, LABEL, SESSION_FILE, SOURCE_FILE
+from store.tables import EVENT, EVENT_BODY, LABEL, SESSION_FILE, SOURCE_FILE, SOURCE_PATH
 
 _LIST_TEXT = 4_096
 _F, _E, _B = SOURCE_FILE.c, EVENT.c, EVENT_BODY.c
@@ -259,13 +259,15 @@ class Events:
         return [((r.file, r.ordinal), self._event(r)) for r in rows]
 
     def counts(self) -> dict[str, int]:
-        """Totals: files, events, bytes."""
+        """Totals: different files, the paths they were met under, events, bytes."""
         query = sa.select(
             sa.func.count(), sa.func.coalesce(sa.func.sum(_F.events), 0),
             sa.func.coalesce(sa.func.sum(_F.size), 0),
         ).where(_F.ws == self._ws)  # fmt: skip
         files, events, size = self._c.execute(query).one()
-        return {"files": int(files), "events": int(events), "bytes": int(size)}
+        met = sa.select(sa.func.count()).where(SOURCE_PATH.c.ws == self._ws)
+        paths = int(self._c.execute(met).scalar_one())
+        return {"files": int(files), "paths": paths, "events": int(events), "bytes": int(size)}
 
     def rebuild(self, file: str) -> Iterator[bytes]:
         """The committed bytes of a file, piece by piece, from its records alone."""

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 
 from textual.theme import Theme
 
+from core.safe_text import Shown
+
 ROLES = (
     *("text", "muted", "accent", "good", "warn", "bad", "add", "del", "owner", "rule", "mark"),
     *("space", "space-mark"),
@@ -176,9 +178,9 @@ def is_plain() -> bool:
     return _plain
 
 
-def in_ascii(text: str) -> str:
+def in_ascii(text: Shown) -> Shown:
     """The desk's own marks in ASCII mode; every other character stays what it is."""
-    return text if not _plain or text.isascii() else text.translate(_OWN_ASCII)
+    return text if not _plain or text.isascii() else Shown(text.translate(_OWN_ASCII))
 
 
 def glyphs() -> Glyphs:

@@ -150,6 +150,7 @@ def decide_all(
     *,
     reason: str = "",
     until: int | None = None,
+    acknowledged: Sequence[str] = (),
 ) -> BatchReport:
     """One decision each on exactly these versions, undone together; what can't be is left.
 
@@ -167,6 +168,7 @@ def decide_all(
                     reason=screening.mask(reason.strip()),
                     time=desk.clock(),
                     until=until if verdict is Verdict.DEFER else None,
+                    acknowledged=tuple(sorted(set(acknowledged))),
                     batch=name,
                 )
                 try:

@@ -13,7 +13,7 @@ import typer
 from typer.exceptions import TyperException
 
 from core.commands.entry import OpenUi, Options, unusable
-from core.safe_text import visible
+from core.safe_text import Shown, exact_line, visible
 from schemas.errors import MemdeskError, Refused, Unusable
 from schemas.reasons import Exit
 
@@ -95,6 +95,17 @@ def emit(document: BaseModel | dict[str, Any], *human: str) -> None:
         say(line)
 
 
+def diff_lines(unified: str) -> list[str]:
+    """A unified diff for a person: what could mislead in a line is marked, as on the desk."""
+    named, rows = unified.split("\n")[:2], unified.removesuffix("\n").split("\n")[2:]
+    return [*named, *(_diff_line(r) for r in rows)] if unified else []
+
+
+def _diff_line(row: str) -> Shown:
+    words, ending = row[1:].removesuffix("\r"), "␍" if row.endswith("\r") else ""
+    return Shown(visible(row[:1]) + exact_line(words, every=False) + ending)
+
+
 def to_json(value: Any) -> str:
     """JSON with everything but printable ASCII escaped (spec 0.7)."""
     return json.dumps(value, ensure_ascii=True, separators=(",", ":")).replace("\x7f", "\\u007f")
@@ -106,7 +117,7 @@ def say(text: str) -> None:
     from rich.text import Text
 
     console = Console(highlight=False, markup=False, emoji=False, soft_wrap=True)
-    for line in text.split("\n"):
+    for line in [text] if isinstance(text, Shown) else text.split("\n"):
         console.print(Text(visible(line)))
 
 

@@ -6,13 +6,18 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from core.commands.app import app, desk_, emit, options
+from core.commands.app import app, desk_, diff_lines, emit, options
 from core.safe_text import one_line
 from schemas.choices import CandidateKind, CandidateState, Verdict
+from schemas.errors import NotFound, Refused, Stale
+from schemas.reasons import REASONS
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from core.candidates.review import CandidateRef
     from core.ports import Desk
-    from schemas.candidates import CandidateVersion
+    from schemas.candidates import CandidateVersion, Left
 
 candidates = typer.Typer(help="Proposals that wait for a person.", no_args_is_help=True)
 app.add_typer(candidates, name="candidates")
@@ -42,7 +47,16 @@ def extract(
     emit(
         report,
         f"{report.messages:,} messages read · {report.proposed} proposed · {report.known} known already",
+        *(f"  {count:,} {_SKIPPED[why]}" for why, count in sorted(report.skipped.items())),
     )
+
+
+_SKIPPED = {
+    "list-unnamed": "with lists, but none under a heading like Rules, Decisions, Facts, Conventions",
+    "no-statement": "say nothing that is clearly a durable statement",
+    "pasted": "are long pastes, not somebody's own words",
+    "same-as-earlier": "repeat a message of another file or session, word for word",
+}
 
 
 @candidates.command("propose")
@@ -152,7 +166,7 @@ def diff(
     result = review.diff(desk, found.id, left, right)
     text = result.unified(f"{found.id[:11]}@{left}..{right}")
     document = {"id": found.id, "from": left, "to": right, "diff": text}
-    emit(document, text.rstrip("\n") or "The statements are equal.")
+    emit(document, *(diff_lines(text) if text else ["The statements are equal."]))
 
 
 @candidates.command("edit")
@@ -174,6 +188,27 @@ def edit(
     emit(item(version), *_lines(version))
 
 
+def _resolved(desk: Desk, refs: list[str]) -> list[CandidateRef]:
+    """Exact versions; one reference that names none stops the call before any decision."""
+    from core.candidates import review
+
+    with desk.store.read() as view:
+        return [review.resolve(view, r, deciding=True) for r in refs]
+
+
+def _answer(done: Sequence[CandidateVersion], left: Sequence[Left]) -> None:
+    """What became of every reference. Raises Refused by the code, of those left, whose exit
+    status is the worst."""
+    lines = [f"{v.state} {v.id[:11]}@{v.version}  {one_line(v.statement, 90)}" for v in done]
+    lines += [f"! {x.ref[:11]}@{x.ref.partition('@')[2]} {x.code}: {x.message}" for x in left]
+    wrong = [{**x.model_dump(mode="json"), "remedy": REASONS[x.code].remedy} for x in left]
+    emit({"items": [item(v) for v in done], "left": wrong, "next": None}, *lines)
+    if left:
+        worst = max(left, key=lambda x: REASONS[x.code].exit)
+        message = f"{len(left)} of {len(done) + len(left)} were left as they are. {worst.message}"
+        raise Refused(worst.code, message, left=[x.ref for x in left])
+
+
 def _decide(
     refs: list[str],
     verdict: Verdict,
@@ -184,16 +219,15 @@ def _decide(
     from core.candidates import review
 
     desk = desk_()
-    with desk.store.read() as view:
-        found = [review.resolve(view, r, deciding=True) for r in refs]
-    decided = [
-        review.decide(
-            desk, r, verdict, reason=reason, until=until, acknowledged=tuple(acknowledged or ())
+    found, given = _resolved(desk, refs), acknowledged or ()
+    if len(found) == 1:
+        version = review.decide(
+            desk, found[0], verdict, reason=reason, until=until, acknowledged=given
         )
-        for r in found
-    ]
-    lines = [f"{v.state} {v.id[:11]}@{v.version}  {one_line(v.statement, 90)}" for v in decided]
-    emit({"items": [item(v) for v in decided], "next": None}, *lines)
+        _answer([version], ())
+        return
+    report = review.decide_all(desk, found, verdict, reason=reason, until=until, acknowledged=given)
+    _answer(report.decided, report.left)
 
 
 _REFS = typer.Argument(..., help="Exact versions, ID@N; ID alone while it has one version.")
@@ -233,10 +267,18 @@ def defer(
 def reopen(refs: list[str] = _REFS) -> None:
     """Append a new pending version of decided ones; the decided version stays as it is."""
     from core.candidates import review
+    from schemas.candidates import Left
 
     desk = desk_()
-    with desk.store.read() as view:
-        found = [review.resolve(view, r, deciding=True) for r in refs]
-    opened = [review.reopen(desk, r) for r in found]
-    lines = [f"pending {v.id[:11]}@{v.version}  {one_line(v.statement, 90)}" for v in opened]
-    emit({"items": [item(v) for v in opened], "next": None}, *lines)
+    found = _resolved(desk, refs)
+    if len(found) == 1:
+        _answer([review.reopen(desk, found[0])], ())
+        return
+    opened: list[CandidateVersion] = []
+    left: list[Left] = []
+    for ref in found:
+        try:
+            opened.append(review.reopen(desk, ref))
+        except (Refused, Stale, NotFound) as err:
+            left.append(Left(ref=str(ref), code=err.code, message=err.message))
+    _answer(opened, left)

@@ -9,6 +9,7 @@ import typer
 
 from core.commands.app import app, desk_, emit, options, progress
 from core.safe_text import one_line
+from schemas.errors import Refused
 
 if TYPE_CHECKING:
     from schemas.evidence import Event, ImportReport
@@ -29,11 +30,19 @@ def import_(
 
     report = import_paths(desk_(), paths, format_=format_, progress=progress)
     emit(report, *_report(report))
+    left = len(report.refused)
+    if left:
+        raise Refused(
+            "evidence.not-read", f"{left} of {left + report.sources} files were not read."
+        )
+    if not report.sources and (report.skipped or report.others):
+        raise Refused("evidence.not-read", "Nothing that was found there is evidence.")
 
 
 def _report(r: ImportReport) -> list[str]:
+    same = f" ({r.different} different)" if r.different != r.sources else ""
     lines = [
-        f"{r.sources} files · {r.records:,} records read · {r.events:,} events: "
+        f"{r.sources} files{same} · {r.records:,} records read · {r.events:,} events: "
         f"{r.new:,} new, {r.duplicate:,} known, {r.unparsed:,} unparsed · {r.waiting} waiting"
     ]
     if r.by_author:
@@ -41,6 +50,10 @@ def _report(r: ImportReport) -> list[str]:
     if r.linked:
         lines.append(f"  {r.linked:,} repeat an event of another session and are linked to it")
     lines += [f"! {x.path}: {x.code}: {x.message}" for x in r.refused]
+    lines += [f"- {x.path}: {x.code}: {x.message}" for x in r.skipped]
+    if r.others:
+        kinds = ", ".join(f"{n:,} {end or 'without ending'}" for end, n in r.others.items())
+        lines.append(f"- {sum(r.others.values()):,} files of other kinds: {kinds}")
     lines += [f"! {note}" for note in r.notes]
     return lines
 

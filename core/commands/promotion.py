@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from core.commands.app import app, desk_, emit, to_json
+from core.commands.app import app, desk_, diff_lines, emit, to_json
 from schemas.errors import Refused, Unusable
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ def _preview(p: Preview) -> list[str]:
     for t in p.targets:
         before = t.before_digest[7:15] if t.before_digest else "new"
         lines.append(f"{t.path}  {before} → {t.after_digest[7:15]}")
-        lines += t.diff.rstrip("\n").split("\n") if t.diff else []
+        lines += diff_lines(t.diff)
     lines += [f"  {e.text}" for e in p.affects]
     lines += [f"! {c.code} {c.layer} {c.ref[:11]}: {c.statement}" for c in p.conflicts]
     lines += [f"# blocked by {code}" for code in p.blocked_by]
@@ -96,7 +96,7 @@ def list_(
         if r.state == OperationState.DIVERGED:
             item["divergence"] = _divergence(desk, r.operation_id)
             for d in item["divergence"]:
-                lines += [f"{r.operation_id} diverged:", *str(d["diff"]).rstrip("\n").split("\n")]
+                lines += [f"{r.operation_id} diverged:", *diff_lines(d["diff"])]
     emit({"items": items, "next": cursor}, *(lines or ["No operations."]))
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import typer
 
 from core.commands.app import app, desk_, emit, options, progress, say
-from schemas.errors import NotFound
+from schemas.errors import NotFound, Refused, Unusable
 from schemas.reasons import REASONS, Exit
 
 if TYPE_CHECKING:
@@ -22,13 +22,20 @@ app.add_typer(schemas, name="schemas")
 
 @app.command()
 def init() -> None:
-    """Make the workspace here; says what it found, imports only what you agree to."""
-    from core import desk
+    """Make the workspace here; says what it found, imports only what you agree to.
+
+    Inside another workspace only where --workspace names the folder.
+    """
+    from core import desk, workspace
     from core.status import discover
     from schemas.common import Door
 
     given = options()
     where = given.workspace or Path.cwd()
+    above = None if given.workspace else workspace.find(where)
+    if above is not None and above != where:
+        message = f"{above} is a workspace already, and this folder is inside it."
+        raise Refused("workspace.nested", message, workspace=str(above))
     who = desk.actor(Door.COMMAND, given.reviewer, where if where.is_dir() else None)
     opened, created = desk.init(where, who, store_url=given.store)
     found = discover(opened, created=created)
@@ -106,8 +113,7 @@ def _status(s: Status) -> list[str]:
         f"  {'ledger':<12} {s.ledger.seq} entries · head {s.ledger.digest[7:15]}",
         f"  {'store':<12} {s.store['backend']} revision {s.store['revision']}",
     ]
-    for name, facts in s.layers.items():
-        lines.append(f"  {name:<12} " + " · ".join(f"{k} {v}" for k, v in facts.items()))
+    lines += [f"  {name:<12} {text}" for name, text in s.says.items()]
     for d in s.degraded:
         lines.append(f"! {d.component}: {d.state}. {d.effect}")
     return lines
@@ -120,7 +126,10 @@ def verify(
     """Check the ledger, what it commits to, and receipts against files."""
     from core.verify import verify as check
 
-    report = check(desk_(), head)
+    try:
+        report = check(desk_(), head)
+    except Unusable as err:
+        raise _examined(err) from err
     shown = " · ".join(f"{k} {v:,}" for k, v in report.checked.items()) or "nothing yet"
     lines = [f"{'sound' if report.ok else 'FAULTS'}: {shown}"]
     lines += [f"✗ {f.code}  {f.what} {f.detail}" for f in report.faults]
@@ -129,6 +138,25 @@ def verify(
     emit(report, *lines)
     if not report.ok:
         raise typer.Exit(int(Exit.FAULTS))
+
+
+def _examined(err: Unusable) -> Unusable:
+    """A store that can't be verified, with what can be said of its file and what to do."""
+    from core import desk
+    from core.workspace import locate
+
+    given = options()
+    what = (
+        desk.examine(locate(given.workspace), given.store) if err.code == "store.unusable" else ""
+    )
+    if not what:
+        return err
+    return Unusable(
+        err.code,
+        f"{err.message.rstrip('.')}. {what}",
+        remedy="Close what may still write to it, set the file aside and put a backup in its place. "
+        "Promoted memory stands under .aiwg/ without it, and sessions can be imported again.",
+    )
 
 
 @app.command()

@@ -24,7 +24,7 @@ from core.evidence.readers.registry import problems
 from core.evidence.reading import Batch, Request, batches
 from core.identity import digest_text, keyed_id
 from core.ports import Desk, Reader
-from schemas.errors import MemdeskError, Stale
+from schemas.errors import MemdeskError, Refused, Stale
 from schemas.evidence import EventKind, FileReport, ImportReport, RefusedFile
 from schemas.storage import NewEvent, StoredFile
 
@@ -73,30 +73,33 @@ def import_paths(
     format_: str | None = None,
     progress: Progress = silent,
 ) -> ImportReport:
-    """Import files and folders; a refused file is named in the report and the rest goes on.
+    """Import files and folders; what is not read is named in the report and the rest goes on.
 
+    `refused` is what says it is evidence or was named; `skipped` what a folder holds beside it.
     Raises the refusal itself when the one path named is refused.
     """
     wanted = named(format_) if format_ else None
-    total, files, refused = _Tally(), [], []
+    total, files = _Tally(), []
+    refused: list[RefusedFile] = []
     given = [Path(p) for p in paths]
-    found = [f for p in given for f in places.expand(p)]
-    with reading_ahead(places.size_of(found)) as ahead:
-        for path in found:
+    met = places.gather(given)
+    skipped = [_left(desk, link, Refused("path.link")) for link in met.links]
+    with reading_ahead(places.size_of(met.files)) as ahead:
+        for path in met.files:
             try:
                 for report, tally in import_file(desk, path, wanted, progress, ahead):
                     files.append(report)
                     total.add(tally)
             except MemdeskError as err:
-                if err.code.startswith(("store.", "workspace.")) or found == given[:1]:
+                if err.code.startswith(("store.", "workspace.")) or met.files == given[:1]:
                     raise
-                if path not in given and err.code in _NO_EVIDENCE and places.only_maybe(path):
-                    continue
-                where = places.stored_path(desk, path)
-                refused.append(RefusedFile(path=where, code=err.code, message=err.message))
+                maybe = path not in given and places.only_maybe(path)
+                left = skipped if maybe and err.code in _NO_EVIDENCE else refused
+                left.append(_left(desk, path, err))
     events = total.new + total.known
     return ImportReport(
         sources=len(files),
+        different=len({f.id for f in files}),
         records=total.records,
         events=events,
         new=total.new,
@@ -110,8 +113,14 @@ def import_paths(
         by_author=dict(sorted(total.authors.items())),
         files=tuple(files),
         refused=tuple(refused),
+        skipped=tuple(skipped),
+        others=dict(sorted(met.others.items())),
         notes=problems(),
     )
+
+
+def _left(desk: Desk, path: Path, why: MemdeskError) -> RefusedFile:
+    return RefusedFile(path=places.stored_path(desk, path), code=why.code, message=why.message)
 
 
 def import_file(

@@ -6,7 +6,9 @@ import contextlib
 import errno
 import os
 import stat
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import BinaryIO
 
@@ -17,37 +19,56 @@ from schemas.errors import NotFound, Refused
 
 _SUFFIXES = (".jsonl", ".md", ".markdown", ".txt")
 _MAYBE = (".json", ".traj", ".db", ".sqlite", ".sqlite3")
-"""Taken by a folder walk too, and left alone without a word where they are no evidence."""
+"""Taken by a folder walk too, and only noted as skipped where they are no evidence."""
 _SKIPPED = (".git", ".memdesk", "node_modules", ".venv")
 
 _OPEN = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
 
-def expand(path: Path) -> list[Path]:
-    """The path itself, or the evidence files under a folder in a stable order, links skipped.
+@dataclass(slots=True)
+class Met:
+    """What the paths of one import lead to: files to read, and what a folder walk left alone."""
 
-    Raises NotFound `path.not-found`, Refused `path.outside-workspace` for a link.
+    files: list[Path] = field(default_factory=list)
+    links: list[Path] = field(default_factory=list)
+    others: Counter[str] = field(default_factory=Counter)
+    """Files that no evidence is kept in, by the ending of their names."""
+
+
+def gather(paths: Iterable[Path]) -> Met:
+    """Every file the paths name or hold, in a stable order; links are met and not followed.
+
+    Raises NotFound `path.not-found`, Refused `path.link` for a path that is one itself.
     """
-    try:
-        info = os.stat(path, follow_symlinks=False)
-    except OSError as err:
-        raise NotFound("path.not-found", f"{path}: {err.strerror}", path=str(path)) from err
-    if stat.S_ISLNK(info.st_mode):
-        raise Refused("path.outside-workspace", f"{path} is a link.", path=str(path))
-    if not stat.S_ISDIR(info.st_mode):
-        return [path]
-    found: list[Path] = []
-    for folder, names, files in os.walk(path, followlinks=False):
+    met = Met()
+    for path in paths:
+        try:
+            info = os.stat(path, follow_symlinks=False)
+        except OSError as err:
+            raise NotFound("path.not-found", f"{path}: {err.strerror}", path=str(path)) from err
+        if stat.S_ISLNK(info.st_mode):
+            raise Refused("path.link", f"{path} is a link.", path=str(path))
+        if stat.S_ISDIR(info.st_mode):
+            _walk(path, met)
+        else:
+            met.files.append(path)
+    return met
+
+
+def _walk(top: Path, met: Met) -> None:
+    for folder, names, files in os.walk(top, followlinks=False):
         # Beside sessions, these hold the pieces that each session's stream is made of.
         pieces = ("message", "part") if {"session", "message"} <= {*names} else ()
         names[:] = sorted(n for n in names if n not in (*_SKIPPED, *pieces))
-        found += [
-            Path(folder, f)
-            for f in sorted(files)
-            if f.lower().endswith(_SUFFIXES + _MAYBE)
-            and not os.path.islink(os.path.join(folder, f))
-        ]
-    return found
+        met.links += [Path(folder, n) for n in names if os.path.islink(os.path.join(folder, n))]
+        for name in sorted(files):
+            path = Path(folder, name)
+            if path.is_symlink():
+                met.links.append(path)
+            elif name.lower().endswith(_SUFFIXES + _MAYBE):
+                met.files.append(path)
+            else:
+                met.others[path.suffix.lower()] += 1
 
 
 def only_maybe(path: Path) -> bool:
@@ -59,14 +80,14 @@ def only_maybe(path: Path) -> bool:
 def open_evidence(path: Path) -> Iterator[BinaryIO]:
     """Open a regular file for reading.
 
-    Raises Refused `path.outside-workspace` for a link, `path.not-regular`, `path.unreadable`;
+    Raises Refused `path.link`, `path.not-regular`, `path.unreadable`;
     NotFound `path.not-found`.
     """
     try:
         handle = os.open(path, _OPEN)
     except OSError as err:
         if err.errno == errno.ELOOP:
-            raise Refused("path.outside-workspace", f"{path} is a link.") from err
+            raise Refused("path.link", f"{path} is a link.") from err
         if err.errno == errno.ENOENT:
             raise NotFound("path.not-found", f"{path} does not exist.") from err
         if err.errno == errno.ENXIO:

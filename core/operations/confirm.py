@@ -16,7 +16,7 @@ from core.operations.envelope import HANDLERS, Handler, Plan
 from core.operations.locks import operations_lock
 from core.ports import Desk, Reader
 from schemas.errors import MemdeskError, NotFound, Refused, Stale
-from schemas.operations import OperationState, Receipt
+from schemas.operations import Envelope, OperationState, Receipt
 from schemas.storage import OutboxTarget, StoredOperation
 
 
@@ -94,7 +94,7 @@ def _fresh_plan(desk: Desk, handler: Handler, operation: StoredOperation) -> Pla
     try:
         plan = handler.plan(desk, then.subject, then.request)
     except (Refused, Stale, NotFound) as err:
-        raise _gone(then.subject, err) from err
+        raise _gone(then, err) from err
     if envelope.operation_id(desk, plan.envelope) != operation.operation_id:
         changes = envelope.moved(then, plan.envelope)
         names = ", ".join(f"{m.what} {m.name}" for m in changes)
@@ -108,11 +108,14 @@ def _fresh_plan(desk: Desk, handler: Handler, operation: StoredOperation) -> Pla
     return plan
 
 
-def _gone(subject: str, err: MemdeskError) -> Stale:
+def _gone(then: Envelope, err: MemdeskError) -> Stale:
+    """A new preview would be refused for the same cause, so what mends that comes first."""
+    what = envelope.gone(then, err)
     return Stale(
         "preview.stale",
-        f"The preview no longer holds: {err.message}",
-        moved=[{"what": "candidate", "name": subject, "detail": err.code}],
+        f"The preview no longer holds, {what.what} {what.name}: {err.message}",
+        remedy=f"{err.remedy} Then preview again.",
+        moved=[what.model_dump(mode="json")],
         cause=err.code,
     )
 
@@ -136,7 +139,7 @@ def _prepare(
         try:
             handler.recheck(unit, plan.envelope)
         except (Refused, Stale, NotFound) as err:
-            raise _gone(plan.envelope.subject, err) from err
+            raise _gone(plan.envelope, err) from err
         if not unit.operations.prepare(operation.operation_id, targets, desk.actor):
             raise Stale("operation.busy", operation=operation.operation_id)
     return targets

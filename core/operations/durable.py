@@ -31,11 +31,11 @@ class Diverged(Stale):
 
     def __init__(self, path: str, found: bytes | None, kept: str | None = None) -> None:
         message = f"{path} was changed meanwhile."
-        details: dict[str, object] = {"path": path}
         if kept:
             message += f" An older edit of it is kept as {kept}."
-            details["kept"] = kept
-        super().__init__("operation.diverged", message, **details)
+        super().__init__("operation.diverged", message, path=path)
+        if kept:
+            self.details["kept"] = kept
         self.path = path
         self.found = found or b""
 
@@ -87,7 +87,7 @@ def apply(workspace: Workspace, swap: Swap, on_step: StepHook) -> None:
     with workspace.directory(path.parent, create=True) as folder:
         with translated(swap.path):
             _settle(folder, path.name, swap)
-        found = read_at(folder, path.name)
+        found = read_at(folder, path.name, path)
         state = None if found is None else digest(found)
         if state == swap.after_digest:
             with _unfinished(swap.path):
@@ -136,7 +136,7 @@ def _settle(folder: int, name: str, swap: Swap) -> None:
     # Someone's edit came between our last look and the exchange, and we died before its return.
     if _digest_at(folder, name) == swap.after_digest:
         raise _put_back(folder, name, swap)
-    raise Diverged(swap.path, read_at(folder, name), _set_aside(folder, swap))
+    raise Diverged(swap.path, read_at(folder, name, swap.path), _set_aside(folder, swap))
 
 
 def _stage(folder: int, name: str, swap: Swap, on_step: StepHook) -> None:
@@ -162,7 +162,7 @@ def _put_in_place(folder: int, name: str, swap: Swap) -> None:
         os.link(swap.staged, name, follow_symlinks=False, **options)
     except FileExistsError as err:
         _forget(folder, swap.staged)
-        raise Diverged(swap.path, read_at(folder, name)) from err
+        raise Diverged(swap.path, read_at(folder, name, swap.path)) from err
 
 
 def _complete(folder: int, name: str, swap: Swap, on_step: StepHook) -> None:

@@ -9,12 +9,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
+from pathlib import PurePosixPath
 from typing import Protocol
 
 from core.identity import canonical, keyed_id
 from core.ports import Desk, Writer
 from schemas.candidates import Related
 from schemas.common import Classification
+from schemas.errors import MemdeskError
 from schemas.operations import (
     BoundSource,
     BoundTarget,
@@ -136,6 +138,19 @@ def moved(then: Envelope, now: Envelope) -> tuple[Moved, ...]:
     if not out:
         out += _other_differences(then, now)
     return tuple(out)
+
+
+def gone(then: Envelope, err: MemdeskError) -> Moved:
+    """What moved when a plan can no longer be made: the destination an error names, or the subject."""
+    path = str(err.details.get("path", ""))
+    if not path:
+        name, digest = then.subject, then.subject_digest
+        return Moved(what="candidate", name=name, then=digest, now=None, detail=err.code)
+    for target in then.targets:
+        if PurePosixPath(target.path).is_relative_to(path):
+            name, before = target.path, target.before_digest
+            return Moved(what="target", name=name, then=before, now=None, detail=err.code)
+    return Moved(what="target", name=path, then=None, now=None, detail=err.code)
 
 
 def _other_differences(then: Envelope, now: Envelope) -> list[Moved]:

@@ -12,7 +12,7 @@ from core.ports import Desk
 from core.promotion import ACTION
 from core.textdiff import Comparison
 from schemas.errors import MemdeskError, NotFound, Refused, Stale
-from schemas.operations import Envelope, Moved, OperationState, TargetChange
+from schemas.operations import Moved, OperationState, TargetChange
 from schemas.promotion import Preview
 from schemas.storage import StoredOperation
 
@@ -121,7 +121,7 @@ def present(desk: Desk, operation_id: str) -> Present:
     try:
         plan = envelope.handler(then.action, then.consumer).plan(desk, then.subject, then.request)
     except (Refused, Stale, NotFound) as err:
-        return Present(operation, None, (_gone(then, err),), err)
+        return Present(operation, None, (envelope.gone(then, err),), err)
     fresh = envelope.operation_id(desk, plan.envelope) == operation_id
     return Present(operation, plan, () if fresh else envelope.moved(then, plan.envelope))
 
@@ -131,18 +131,6 @@ def divergence(desk: Desk, operation_id: str) -> list[tuple[str, Comparison]]:
     with desk.store.read() as view:
         kept = view.operations.divergence(operation_id)
     return [(path, textdiff.compared(found, wanted)) for path, found, wanted in kept]
-
-
-def _gone(then: Envelope, err: MemdeskError) -> Moved:
-    """What a plan that can no longer be made fell over: a target's path, or the subject."""
-    path = str(err.details.get("path", ""))
-    for target in then.targets:
-        if path and f"/{target.path}".endswith(f"/{path}"):
-            before = target.before_digest
-            return Moved(what="target", name=target.path, then=before, now=None, detail=err.code)
-    return Moved(
-        what="candidate", name=then.subject, then=then.subject_digest, now=None, detail=err.code
-    )
 
 
 def of_plan(operation: StoredOperation, plan: Plan, *, text: bool = False) -> Exact:

@@ -25,6 +25,12 @@ ROWS = table(
         "Name a format with --format, or import it as `text`.",
     ),
     (
+        "evidence.not-read",
+        Exit.REFUSED,
+        "Some files were not read; what could be read was imported.",
+        "The report names each with its reason: mend or leave them out, then import again.",
+    ),
+    (
         "evidence.database",
         Exit.REFUSED,
         "The database is damaged, of another layout, or never stands still.",

@@ -79,6 +79,18 @@ ROWS = table(
         "Move the workspace to a local file system; memdesk won't write without that guarantee.",
     ),
     (
+        "effect.hard-link",
+        Exit.DONE,
+        "The file has another name (a hard link); a write gives this name a file of its own.",
+        "Link the other name again after the write if both should say the same.",
+    ),
+    (
+        "line-memory.adopted",
+        Exit.DONE,
+        "Lines of line memory that no entry of its sidecar answers for get one by this write.",
+        "Nothing to mend; remove a line from the file first if it should not be memory.",
+    ),
+    (
         "effect.leaves-behind",
         Exit.DONE,
         "A wiki line still says what a conflicting statement says.",

@@ -13,6 +13,12 @@ ROWS = table(
         "Run `memdesk init` in the project's folder, or name it with --workspace.",
     ),
     (
+        "workspace.nested",
+        Exit.REFUSED,
+        "The folder lies inside a workspace; a second one would hide the first from commands run here.",
+        "Work in the one above, or name this folder on purpose: `memdesk --workspace . init`.",
+    ),
+    (
         "workspace.unusable",
         Exit.UNUSABLE,
         "The workspace folder can't be read or written.",
@@ -84,6 +90,12 @@ ROWS = table(
         Exit.REFUSED,
         "The path leaves the workspace, by `..`, an absolute path or a link.",
         "Name a path inside the workspace that is reached without links.",
+    ),
+    (
+        "path.link",
+        Exit.REFUSED,
+        "The path is a symbolic link; evidence is read from real files and folders only.",
+        "Name the file or folder that the link points to.",
     ),
     (
         "path.not-found",

@@ -8,14 +8,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.candidates.extract import extract, find
+from core.candidates.extract import extract
 from core.candidates.lanes import Lane
+from core.candidates.rules import find
 from core.evidence.import_ import import_paths
 from core.ports import Desk
 from schemas.candidates import CandidateState
 from schemas.common import Page
 from schemas.storage import CandidateFilter
-from tests.conftest import record, write
+from tests.conftest import Command, record, write
 
 EXPLICIT = [
     ("Remember: releases are tagged on Tuesdays.", "releases are tagged on Tuesdays."),
@@ -30,11 +31,23 @@ EXPLICIT = [
     ("Add this to your memory: our style is British English.", "our style is British English."),
     ("Save to memory: the build needs Node 22 or newer.", "the build needs Node 22 or newer."),
     ("Ok, remember that the client is called Acme Ltd.", "the client is called Acme Ltd."),
-    ("Please remember my build command.", "my build command."),
     ("Good work, and please remember that staging has its own keys.", "staging has its own keys."),
     ("That is wrong - remember: the API listens on 8443.", "the API listens on 8443."),
     ("We ship today, don't forget that tags are signed.", "tags are signed."),
-    ("Can you remember that I use a Dvorak keyboard?!", None),
+    ("Can you remember that I use a Dvorak keyboard?!", "I use a Dvorak keyboard"),
+    ("Could you please remember to water the CI cache?", "to water the CI cache"),
+    ("I want you to remember that invoices are immutable.", "invoices are immutable."),
+    (
+        "Remember this: the licence header goes in every file.",
+        "the licence header goes in every file.",
+    ),
+    ("Remember for next time: seeding wants an empty schema.", "seeding wants an empty schema."),
+    ("Please memorise: the rota lives in ops/rota.md.", "the rota lives in ops/rota.md."),
+    ("Note to self: the certificate is renewed by hand.", "the certificate is renewed by hand."),
+    ("Add this to CLAUDE.md: parsers never touch the disk.", "parsers never touch the disk."),
+    ("Remember our nightly job runs on Sundays too.", "our nightly job runs on Sundays too."),
+    ("Remember the parser rejects tabs.", "the parser rejects tabs."),
+    ("Remember the port 8443.", "the port 8443."),
     ("Also remember the release branch is named stable.", "the release branch is named stable."),
 ]
 STANDING = [
@@ -59,6 +72,11 @@ STANDING = [
     "Don't ever push to the release branch.",
     "To be clear: don't use curl for this, use the client in tools/.",
     "don't use `TemporaryDirectory` use GitTemporaryDirectory.",
+    "In this repo we use hatch, not poetry.",
+    "We use gettext, not homemade tables.",
+    "Stop adding comments that repeat the code.",
+    "Next time, run the type checker first.",
+    "By default don't reformat what you did not touch.",
 ]
 DECIDED = [
     "We decided to keep SQLite as the default.",
@@ -75,6 +93,7 @@ PREFERS = [
     "I don't want you to reformat unrelated code.",
     "I don't like it when tests sleep at all.",
     "I want you to always show the diff first.",
+    "I no longer use pre-commit on this machine.",
 ]
 LABELS = [
     ("Decision: the API listens on port 8443.", "the API listens on port 8443."),
@@ -83,10 +102,15 @@ LABELS = [
     ("Preference: dark theme in all screenshots.", "dark theme in all screenshots."),
     ("Rule: every module has a docstring.", "every module has a docstring."),
     (
-        "**Decision:** **Option 1** — preference edges in the graph.",
-        "preference edges in the graph.",
+        "**Decision:** **Option 1** — keep preference edges in the graph.",
+        "keep preference edges in the graph.",
     ),
-    ("Decision: Option B: canonical JSONL with adapters.", "canonical JSONL with adapters."),
+    ("Decision: Option B: every export is JSONL.", "every export is JSONL."),
+    ("Decision: Support offline reviews in every pane.", "Support offline reviews in every pane."),
+    (
+        "Decision: the importer happily skips over blank rows.",
+        "the importer happily skips over blank rows.",
+    ),
     ("Fact: the corpus holds 900 sessions today.", "the corpus holds 900 sessions today."),
     ("Requirement: start-up stays under one second.", "start-up stays under one second."),
     ("POLICY: secrets never enter the repository.", "secrets never enter the repository."),
@@ -94,7 +118,7 @@ LABELS = [
 ]
 
 
-@pytest.mark.parametrize(("text", "words"), [x for x in EXPLICIT if x[1]])
+@pytest.mark.parametrize(("text", "words"), EXPLICIT)
 def test_an_explicit_request_is_proposed_without_its_lead(text: str, words: str) -> None:
     """The durable words alone, whatever the politeness before them."""
     (found,) = find(text, owner=True)
@@ -125,7 +149,7 @@ def test_a_label_is_proposed_whoever_wrote_it(text: str, words: str, owner: bool
 
 
 @pytest.mark.parametrize(
-    "title", ["Decisions", "Key facts", "Constraints", "Conventions:", "RULES"]
+    "title", ["Decisions", "Key facts", "Constraints", "Conventions:", "RULES", "Our coding rules"]
 )
 def test_list_items_under_a_telling_heading_are_proposed(title: str) -> None:
     """Items, numbered items and check boxes; neither prose nor the next heading's items."""
@@ -181,12 +205,36 @@ NOTHING = [
     "don't use --no-git in those tests",
     "don't modify the retries, use the mock in these tests",
     "If we rewind in the future, we need to know the agent.",
+    # a thing to remember that is only named
+    "Please remember my build command.",
+    "Remember the project's staging password.",
+    "remember what I told you about the tests",
+    "Remember how we deploy.",
+    "Remember to do that.",
+    "Remember this for later.",
+    "don't forget the tests",
+    # what stands at the moment, or answers a choice
+    "In the future this will be a service of its own.",
+    "By default it listens on port 80 and that confuses people.",
+    "Whenever you are ready, start with the parser.",
+    "Every time you run the tests the cache breaks.",
+    "I prefer the second one.",
+    "I prefer option B.",
+    "We decided to go with option 2.",
+    "Actually, it is working now, thanks.",
+    "No, this is the wrong file, I meant the other.",
+    "Wrong, the tests are still failing on CI.",
+    "Always happy to help with that sort of thing.",
+    "Always the same error in the log here.",
     # written words that lean on what stands around them
     "Decision: Option 3 — both.",
     "Decision: **Option 2** — first-class stage, plus Option 1 as a fallback.",
     "Decision: three-tier storage with these parts:",
     "Rule: `rules/no-time-estimates.md` — HIGH severity, applies to all agents",
     "Rule: [no estimates](rules/no.md) — applies to all agents everywhere",
+    "## Rules\n\n- no-deletions.md: keep the tests that fail",
+    "## Rules\n\n- **no-deletions.md**: keep the tests that fail",
+    "## Rules\n\n- @rules/no-deletions.md - keep the tests that fail",
     # code, quotes, tables, markup
     "```\nAlways run the linter before you commit.\n```",
     "~~~\nRemember: the API listens on port 8443.\n~~~",
@@ -278,6 +326,65 @@ def test_a_long_paste_is_left_alone_and_counted(desk: Desk, tmp_path: Path) -> N
     import_paths(desk, [write(tmp_path / "s.jsonl", record(pasted))])
     report = extract(desk)
     assert (report.proposed, report.skipped) == (0, {"pasted": 1})
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "new addon `semantic-store/`, marked core like the others.",
+        "wrapper kept, no breaking changes.",
+        "1 sample = 1 note.",
+        "canonical JSONL + adapters.",
+        "all three kinds with precedence: explicit > wrapper.",
+    ],
+)
+def test_a_documents_decision_that_needs_its_heading_is_not_proposed(text: str) -> None:
+    """A fragment says nothing alone; an owner who labels a line means it all the same."""
+    assert list(find(f"## 3. Storage\n\n**Decision:** {text}", owner=False)) == []
+    (found,) = find(f"Decision: {text}", owner=True)
+    assert found.method == "label"
+
+
+@pytest.mark.parametrize(
+    "title", ["Open decisions", "No rules", "Related rules", "Rules of the game we play here"]
+)
+def test_a_list_under_what_is_not_settled_is_left_alone(title: str) -> None:
+    """Only a short heading that ends in its noun, and nothing still open."""
+    assert list(find(f"## {title}\n\n- exports are always signed here\n", owner=False)) == []
+
+
+def test_a_list_item_is_read_to_its_end() -> None:
+    """Also where it goes on, indented, with a link, a name or code; the next item stays its own."""
+    text = (
+        "## Rules\n\n- Messages follow the\n  [house style](s.md) in every\n  `git` commit\n"
+        "- Tags are signed by hand\n"
+    )
+    words = [" ".join(text[f.start : f.end].split()) for f in find(text, owner=False)]
+    assert words == [
+        "Messages follow the [house style](s.md) in every `git` commit",
+        "Tags are signed by hand",
+    ]
+
+
+def test_the_report_says_why_a_message_proposed_nothing(
+    sqlite_desk: Desk, command: Command, tmp_path: Path
+) -> None:
+    """Per reason, as numbers for a script and as words for a person."""
+    rules = b"# House\n\n- Branches are short-lived.\n- Tags are signed.\n"
+    paths = [
+        write(tmp_path / "rules.md", rules),
+        write(tmp_path / "s.jsonl", record("Nice weather.", "u1")),
+        write(tmp_path / "t.jsonl", record("Nice weather.", "u1", sessionId="T")),
+    ]
+    import_paths(sqlite_desk, paths)
+    assert command.json("candidates", "extract")["skipped"] == {
+        "list-unnamed": 1,
+        "no-statement": 1,
+        "same-as-earlier": 1,
+    }
+    said = command.run("candidates", "extract")[1]
+    assert "1 with lists, but none under a heading like Rules" in said
+    assert "1 repeat a message of another file or session" in said
 
 
 def test_a_second_run_proposes_nothing_new(desk: Desk, tmp_path: Path) -> None:

@@ -202,7 +202,7 @@ def test_rows_that_were_altered_are_named(
 @pytest.mark.parametrize(
     ("kind", "code"),
     [
-        ("link", "path.outside-workspace"),
+        ("link", "path.link"),
         ("folder", "path.not-regular"),
         ("fifo", "path.not-regular"),
         ("nothing", "path.not-found"),

@@ -271,3 +271,45 @@ def test_a_divergence_shows_both_versions(run: Run, workspace: Path) -> None:
     (both,) = item["divergence"]
     assert (both["found"], both["wanted"]) == ("theirs\n", "ours\n")
     assert "-theirs" in both["diff"] and "+ours" in both["diff"]
+
+
+def test_a_preview_for_a_person_tells_a_hidden_character_from_its_mark(
+    run: Run, workspace: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Of two lines that stand already one hides a U+202E and one only writes its mark."""
+    id_ = one(run, "Tuesdays")
+    run("candidates", "accept", f"{id_}@1")
+    text = write(workspace / TEXT, "pay \u202eten\npay ‹202E›ten\ntabs\tand spaces \r\n".encode())
+    entry.main(lambda *_: 0, ["--workspace", str(workspace), "promotion", "preview", id_])
+    shown = capsys.readouterr().out.split("\n")
+    assert " pay ‹202E›ten" in shown
+    assert " pay ‹2039›202E›ten" in shown
+    assert " tabs→   and spaces·␍" in shown
+    assert text.read_bytes().startswith("pay \u202e".encode())
+
+
+def test_of_several_versions_every_one_is_tried_and_reported(
+    run: Run, workspace: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """One is blocked, one was decided, one is new: the report names all, the status is the worst."""
+    decided, blocked, new = one(run, "8443"), one(run, "ana.b@example.org"), one(run, "Tuesdays")
+    run("candidates", "reject", decided)
+    call = ["--workspace", str(workspace), "--json", "candidates", "accept"]
+    status = entry.main(lambda *_: 0, [*call, decided, blocked, new])
+    out, err = capsys.readouterr()
+    report, error = json.loads(out), json.loads(err)["error"]
+    assert (status, error["code"]) == (5, "candidate.decided")
+    assert [(i["id"], i["state"]) for i in report["items"]] == [(new, "accepted")]
+    assert [(x["ref"], x["code"]) for x in report["left"]] == [
+        (f"{decided}@1", "candidate.decided"),
+        (f"{blocked}@1", "hazard.personal-data"),
+    ]
+    assert all(x["message"] and x["remedy"] for x in report["left"])
+    assert error["details"]["left"] == [f"{decided}@1", f"{blocked}@1"]
+    assert entry.main(lambda *_: 0, [*call, "--acknowledge", "hazard.personal-data", blocked]) == 0
+    capsys.readouterr()
+    status = entry.main(lambda *_: 0, [*call[:4], "reopen", new, "cand_" + "0" * 32])
+    assert (status, capsys.readouterr().out) == (4, "")
+    assert run("candidates", "show", new)["version"] == 1
+    again = [i["version"] for i in run("candidates", "reopen", new, blocked)["items"]]
+    assert again == [2, 2]

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from core.candidates.review import CandidateRef
 from core.operations.confirm import confirm
 from core.ports import Desk
 from core.promotion import preview
@@ -154,4 +155,46 @@ def test_a_destination_that_is_not_what_it_should_be(sqlite_desk: Desk, name: st
     with pytest.raises(MemdeskError) as stale:
         confirm(sqlite_desk, early.operation_id)
     assert stale.value.code in ("preview.stale", code)
+    if stale.value.code == "preview.stale":
+        (moved,) = stale.value.details["moved"]  # type: ignore[misc]
+        assert (moved["what"], moved["detail"]) == ("target", code)
+        assert (root / moved["name"]).is_relative_to(root / ".aiwg")
+        assert moved["name"] in stale.value.message
+        assert stale.value.remedy == f"{refused.value.remedy} Then preview again."
     assert state(root) == before
+
+
+@pytest.mark.parametrize("linked", [TEXT, META, ".aiwg/memory", ".aiwg"])
+def test_a_link_after_the_preview_is_named_by_its_path(sqlite_desk: Desk, linked: str) -> None:
+    """As it stands in the workspace; replacing the link is a remedy that works."""
+    root = sqlite_desk.workspace.root
+    shown = previewed(sqlite_desk, FACT)
+    away = root.parent / "away"
+    away.mkdir()
+    path = root / linked
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.symlink_to(away)
+    with pytest.raises(MemdeskError) as refused:
+        confirm(sqlite_desk, shown.operation_id)
+    assert f"{linked} is a link." in refused.value.message
+    assert "Replace the link by a real folder or file" in refused.value.remedy
+    path.unlink()
+    again = preview.build(sqlite_desk, CandidateRef(shown.candidate, shown.version), "line-memory")
+    assert confirm(sqlite_desk, again.operation_id).state == "applied"
+    assert list(away.iterdir()) == []
+
+
+def test_a_hard_link_at_the_destination_is_said_before_it_is_broken(sqlite_desk: Desk) -> None:
+    """The other name keeps its bytes; a destination with one name says nothing."""
+    root = sqlite_desk.workspace.root
+    version = accepted(sqlite_desk, FACT)
+    _laid(TEXT, b"By hand.\n")(root)
+    plain = preview.build(sqlite_desk, ref(version), "line-memory")
+    assert "effect.hard-link" not in [e.code for e in plain.affects]
+    os.link(root / TEXT, root / "other.txt")
+    shown = preview.build(sqlite_desk, ref(version), "line-memory")
+    (said,) = [e.text for e in shown.affects if e.code == "effect.hard-link"]
+    assert TEXT in said
+    confirm(sqlite_desk, shown.operation_id)
+    assert (root / "other.txt").read_bytes() == b"By hand.\n"
+    assert (root / TEXT).read_bytes() == f"By hand.\n{FACT}\n".encode()

@@ -238,3 +238,17 @@ def test_provider_files_are_never_written(sqlite_desk: Desk) -> None:
     for name in ("CLAUDE.md", "AGENTS.md", ".cursorrules"):
         assert (root / name).read_bytes() == b"# rules\n"
     assert {t.path for t in receipt.targets} == {TEXT, META}
+
+
+def test_lines_written_by_hand_are_named_before_the_sidecar_takes_them(sqlite_desk: Desk) -> None:
+    """Each that no entry answers for; none the second time."""
+    version = accepted(sqlite_desk, FACT)
+    lay(sqlite_desk, TEXT, "One.\n\nTwo.\nOne.\nThree.\nFour.\n")
+    shown = preview.build(sqlite_desk, ref(version), "line-memory")
+    (said,) = [e.text for e in shown.affects if e.code == "line-memory.adopted"]
+    assert said == "4 hand-written lines enter the sidecar: “One.”, “Two.”, “Three.” and 1 more"
+    confirm(sqlite_desk, shown.operation_id)
+    values = [e["value"] for e in sidecar(sqlite_desk)["entries"].values()]
+    assert values == ["One.", "Two.", "Three.", "Four.", FACT]
+    again = previewed(sqlite_desk, "Deploys happen from the release branch only.")
+    assert "line-memory.adopted" not in [e.code for e in again.affects]

@@ -147,3 +147,25 @@ def test_wiki_lines_that_keep_the_old_statement_are_named(
         assert any(".aiwg/wiki/notes.md:3" in t for t in told)
     else:
         assert told == []
+
+
+@pytest.mark.parametrize(
+    ("statement", "title"),
+    [
+        (FACT, FACT),
+        (
+            "Invoices are numbered without a gap for each calendar year, and a cancelled one keeps its number.",
+            "Invoices are numbered without a gap for each calendar year, and a…",
+        ),
+        (
+            "請求書は年ごとに欠番なく採番する。" * 6,
+            ("請求書は年ごとに欠番なく採番する。" * 6)[:71] + "…",
+        ),
+    ],
+)
+def test_a_title_reads_as_words(sqlite_desk: Desk, statement: str, title: str) -> None:
+    """The statement's own, in the front matter and above the page; cut between words."""
+    page = page_of(sqlite_desk, statement)
+    assert f'\ntitle: "{title}"\n' in page
+    assert f"\n# {title}\n" in page
+    assert f"\n> {statement}\n" in page

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 import unicodedata
 
@@ -57,13 +58,14 @@ def test_any_text_becomes_one_printable_line(text: str) -> None:
     letters = [c for c in text if c.isalnum()]
     assert [c for c in shown if c in letters or c.isalnum()][: len(letters)] or not letters
     assert exact_line(text).isprintable()
-    assert one_line(text).isprintable()
+    assert len(visible(one_line(text, 30))) <= 30
 
 
 @given(st.text(st.characters()))
 def test_a_text_without_hidden_characters_passes_unchanged(text: str) -> None:
     """`has_hidden` tells exactly when `visible` marks something."""
-    plain = text.replace("\t", "").replace("\n", "").replace("\r", "")
+    marks = re.compile("[\t\n\r‹\u2400-\u2421]")
+    plain = marks.sub("", text)
     spaces = any(unicodedata.category(c) == "Zs" and c != " " for c in plain)
     if not has_hidden(plain) and not spaces:
         assert visible(plain) == plain
@@ -99,6 +101,40 @@ def test_a_text_without_hidden_characters_passes_unchanged(text: str) -> None:
 def test_golden_rows(text: str, shown: str) -> None:
     """How rows look on a screen."""
     assert visible(text) == shown
+
+
+@pytest.mark.parametrize(
+    ("written", "shown"),
+    [
+        ("‹202E›gnirts", "‹2039›202E›gnirts"),
+        ("‹2039›202E›", "‹2039›2039›202E›"),
+        ("␛[31m", "‹241B›[31m"),
+        ("‹", "‹2039›"),
+        ("‹20", "‹2039›20"),
+        ("ein ‹kleines› Wort", "ein ‹kleines› Wort"),
+    ],
+)
+def test_a_written_mark_is_not_taken_for_a_hidden_character(written: str, shown: str) -> None:
+    """What only looks like a mark is told apart from it, also where it is cut in two."""
+    assert visible(written) == shown
+
+
+@given(st.text(st.sampled_from("‹›202EeA␛\x1b\u202e\u200bx"), max_size=8))
+@example("‹202E›")
+def test_marks_say_exactly_what_is_hidden(text: str) -> None:
+    """Undoing the marks of what is shown, from left to right, gives the text back."""
+
+    def undone(found: re.Match[str]) -> str:
+        mark = found[0]
+        return chr(int(mark[1:-1], 16)) if mark[0] == "‹" else chr(ord(mark) - 0x2400)
+
+    assert re.sub("‹[0-9A-F]{4,6}›|[\u2400-\u2420]", undone, visible(text)) == text
+
+
+def test_what_has_passed_the_border_passes_again_unchanged() -> None:
+    """A row is cut and joined on its way to the screen, and marked once."""
+    once = visible("\u202e‹202E›")
+    assert visible(once) == once == "‹202E›‹2039›202E›"
 
 
 def test_lines_are_split_on_lf_alone() -> None:

@@ -192,3 +192,27 @@ def test_equal_inputs_give_equal_ids_in_every_environment(tmp_path: Path) -> Non
         assert done.returncode == 0, done.stderr
         answers.add(done.stdout)
     assert len(answers) == 1
+
+
+def test_status_says_in_words_what_each_layer_is_and_what_to_do(command: Command) -> None:
+    """From nothing yet, over lines written by hand and a broken sidecar, to a promoted line."""
+    command.json("init")
+
+    def says(layer: str) -> str:
+        text = command.json("status")["says"][layer]
+        assert f"{layer:<12} {text}" in command.run("status")[1]
+        return str(text)
+
+    assert says("line-memory").startswith("no file yet; the first confirmed promotion makes")
+    assert says("wiki").startswith("no page yet") and "--to wiki" in says("wiki")
+    assert "nothing to do" in says("sessions") and "nothing to do" in says("embeddings")
+    text = write(command.root / ".aiwg/memory/line-memory.txt", b"One.\nTwo.\n")
+    assert "2 of them written by hand" in says("line-memory")
+    write(command.root / ".aiwg/memory/line-memory.meta.json", b"{broken")
+    assert says("line-memory") == "can't be written: memdesk explain line-memory.metadata-broken"
+    assert text.read_bytes() == b"One.\nTwo.\n"
+    write(command.root / ".aiwg/sessions/catalog.sqlite", b"")
+    write(command.root / ".aiwg/wiki/a.md", b"# A\n")
+    assert "memdesk evidence import .aiwg/sessions/catalog.sqlite" in says("sessions")
+    assert says("wiki") == "1 pages in .aiwg/wiki"
+    assert "True" not in command.run("status")[1] and "False" not in command.run("status")[1]

@@ -11,6 +11,24 @@ from core import config
 from schemas.errors import Unusable
 from tests.conftest import Command, make_desk
 
+
+def test_a_file_that_is_no_utf8_or_no_toml_says_where_and_what_to_do(
+    command: Command, workspace: Path
+) -> None:
+    """No key is at fault then, so the remedy speaks of none."""
+    make_desk(workspace).store.close()
+    path = workspace / ".memdesk/config.toml"
+    good = path.read_bytes()
+    path.write_bytes(good + b"# Andr\xe9\n")
+    error = command.json("status", status=6)["error"]
+    number = good.count(b"\n") + 1
+    assert error["code"] == "config.invalid" and f"line {number}," in error["message"]
+    assert "UTF-8" in error["remedy"] and "key" not in error["remedy"]
+    path.write_bytes(good + b"[desk\n")
+    error = command.json("status", status=6)["error"]
+    assert f"line {number}" in error["message"] and "key" not in error["remedy"]
+
+
 WRONG: list[tuple[str, str, str]] = [
     ("schema_version = 1", 'schema_version = "1"', "schema_version"),
     ("schema_version = 1", "schema_version = 0", "schema_version"),

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import stat
 import subprocess
 import threading
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -17,7 +19,7 @@ from core import workspace
 from core.ports import Desk
 from schemas.common import Actor, Door
 from schemas.errors import MemdeskError, NotFound, Refused, Unusable
-from tests.conftest import REVIEWER, Cli, make_desk
+from tests.conftest import REVIEWER, Cli, Command, make_desk
 
 WHO = Actor(reviewer=REVIEWER, door=Door.COMMAND)
 
@@ -237,3 +239,47 @@ def test_a_killed_init_is_finished_by_the_next(cli: Cli) -> None:
     assert not (folder / "init.pending").exists()
     assert made.store.integrity() == []
     made.store.close()
+
+
+def test_a_workspace_inside_another_is_made_only_on_purpose(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """`init` in a folder below is refused and names the one above; naming the folder makes it."""
+    from core.commands.entry import main
+
+    make_desk(tmp_path / "outer").store.close()
+    inner = tmp_path / "outer" / "packages" / "inner"
+    inner.mkdir(parents=True)
+    monkeypatch.chdir(inner)
+    assert main(lambda *_: 0, ["init"]) == 3
+    said = capsys.readouterr().err
+    assert "workspace.nested" in said and str(tmp_path / "outer") in said
+    assert list(inner.iterdir()) == []
+    assert main(lambda *_: 0, ["--workspace", ".", "init"]) == 0
+    assert (inner / ".memdesk").is_dir()
+    assert main(lambda *_: 0, ["init"]) == 0
+
+
+@pytest.mark.parametrize(
+    ("harm", "said"),
+    [
+        (lambda data: b"\x07" * len(data), "is no SQLite database"),
+        (lambda data: data[:16] + b"\xff" * (len(data) - 16), "its check could not be finished"),
+        (lambda data: data[: len(data) // 2], "begins like a SQLite database"),
+    ],
+    ids=["other bytes", "only the header", "cut in half"],
+)
+def test_verify_says_what_it_can_of_a_database_that_can_not_be_used(
+    command: Command, workspace: Path, harm: Callable[[bytes], bytes], said: str
+) -> None:
+    """What the file is, what SQLite finds in it, and what to do; the file stays as it is."""
+    make_desk(workspace).store.close()
+    path = workspace / ".memdesk/memdesk.db"
+    path.write_bytes(harm(path.read_bytes()))
+    before = path.read_bytes()
+    status, _, err = command.run("--json", "verify")
+    error = json.loads(err)["error"]
+    assert (status, error["code"]) == (6, "store.unusable")
+    assert said in error["message"] and "memdesk.db" in error["message"]
+    assert "backup" in error["remedy"] and ".aiwg/" in error["remedy"]
+    assert path.read_bytes() == before

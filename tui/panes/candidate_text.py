@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from core.safe_text import Shown, visible
 from core.textdiff import words
 from tui.theme import STATE_ROLE, Glyphs
 from tui.widgets.document import Line
@@ -73,7 +74,7 @@ def evidence(d: Detail, now: int, g: Glyphs, *, narrow: bool) -> list[Line]:
     v, dot = d.version, f" {g.dot} "
     facts = [v.kind.value, v.key, v.scope, v.classification.value]
     if not narrow:
-        facts += [f"{age(v.created, now)} ago", f"found as {v.method}"]
+        facts += [f"proposed {age(v.created, now)} ago", f"found as {v.method}"]
     lines = [Line([(" " + v.statement, "owner")], indent=1)]
     about = [(" " + dot.join(facts), "muted")]
     lines += [Line(about, right=[(" ", "text")], fill=" ") if narrow else Line(about, indent=1)]
@@ -203,7 +204,10 @@ def marked(text: str, spans: list[tuple[int, int]], role: str, g: Glyphs) -> lis
     out: list[tuple[str, str]] = []
     at = 0
     for start, end in spans:
-        out += [(text[at:start], "text"), (f"{g.open}{text[start:end]}{g.close}", role)]
+        out += [
+            (text[at:start], "text"),
+            (Shown(g.open + visible(text[start:end]) + g.close), role),
+        ]
         at = end
     return [*out, (text[at:], "text")]
 
@@ -211,7 +215,8 @@ def marked(text: str, spans: list[tuple[int, int]], role: str, g: Glyphs) -> lis
 def _source(s: Source, n: int, total: int, now: int, g: Glyphs, *, narrow: bool) -> list[Line]:
     state = "unchanged" if s.state == "current" else s.state
     title = f"source {n} of {total} {g.dot} {s.author}"
-    place = f" session:{s.session[:8]}#L{s.line} {g.dot} {age(s.time, now)} {g.dot} {state}"
+    said = f"said {age(s.time, now)} ago" if s.time is not None else "said at no stated time"
+    place = f" session:{s.session[:8]}#L{s.line} {g.dot} {said} {g.dot} {state}"
     role = "muted" if s.state == "current" else "bad"
     if narrow:
         count = f"{n} of {total} {g.dot} " if total > 1 else ""
@@ -254,19 +259,19 @@ def _own(event: Event, source: Source, place: str, g: Glyphs) -> list[Line]:
     after = data[source.end : last].decode("utf-8", "ignore")
     left = len(data) - last
     quote, more = source.quote[:_QUOTE], len(source.quote) - _QUOTE
-    pieces: list[tuple[str, str]] = [
-        (f"(… {first:,} bytes before) " if first else "", "muted"),
-        (_mask(before), "text"),
-        (f"{g.open}{quote}", "owner"),
-        (f" (… {more:,} more characters quoted) " if more > 0 else "", "muted"),
-        (g.close, "owner"),
-        (_mask(after), "text"),
-        (f" (… {left:,} bytes after)" if left > 0 else "", "muted"),
+    start, *quoted = quote.split("\n")
+    pieces: list[tuple[list[str], str]] = [
+        ([f"(… {first:,} bytes before) " if first else ""], "muted"),
+        (_mask(before).split("\n"), "text"),
+        ([Shown(g.open + visible(start)), *quoted], "owner"),
+        ([f" (… {more:,} more characters quoted) " if more > 0 else ""], "muted"),
+        ([Shown(g.close)], "owner"),
+        (_mask(after).split("\n"), "text"),
+        ([f" (… {left:,} bytes after)" if left > 0 else ""], "muted"),
     ]
     lines: list[Line] = []
     row: list[tuple[str, str]] = [(f" {g.quote}{place}", "accent")]
-    for text, role in pieces:
-        head, *rest = text.split("\n")
+    for (head, *rest), role in pieces:
         row.append((head, role))
         for part in rest:
             lines.append(Line(row, indent=17))

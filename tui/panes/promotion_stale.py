@@ -8,7 +8,7 @@ from tui.panes import promotion_text as write
 from tui.theme import Glyphs
 from tui.widgets.diff import View
 from tui.widgets.document import Line
-from tui.widgets.lines import fit
+from tui.widgets.lines import fit, width_of
 from tui.widgets.text import age, digest8, header, name_of, short
 
 if TYPE_CHECKING:
@@ -33,9 +33,9 @@ def binding(exact: Exact, now: Standing, g: Glyphs, width: int, time: int) -> li
         there = digest8(b.now) if b.now else "gone"
         known = b.now is not None or b.then is None
         word = there if b.moved else "same" if known else "not asked"
-        name = "".join(t for t, _ in fit([(_name(b.what, b.name), role)], room))
-        left = f" {sign} {b.what:<10} {name:<{room}}{digest8(b.then):<10}"
-        lines.append(Line([(left, role), (word, role)]))
+        name = fit([(_name(b.what, b.name), role)], room)
+        rest = f"{' ' * (room - width_of(name))}{digest8(b.then):<10}{word}"
+        lines.append(Line([(f" {sign} {b.what:<10} ", role), *name, (rest, role)]))
         if b.detail:
             lines.append(Line([(f"   {b.detail}", "warn")]))
     lines += who(now, g, time)

@@ -84,9 +84,7 @@ class StatusPane(Pane, OneText):
                 _row("none yet", "")
             ]
         lines.append(header("layers", "", g))
-        for name, facts in s.layers.items():
-            text = f" {g.dot} ".join(f"{k} {v}" for k, v in facts.items())
-            lines.append(_row(name, text))
+        lines += [_row(name, text) for name, text in s.says.items()]
         lines.append(header("degraded", str(len(s.degraded)), g))
         for d in s.degraded:
             lines.append(Line([(f" ! {d.component}: {d.state}. {d.effect}", "warn")], indent=3))

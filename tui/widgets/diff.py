@@ -9,7 +9,7 @@ from itertools import zip_longest
 from rich.cells import cell_len
 
 from core.promotion.reading import Identities
-from core.safe_text import exact_pieces
+from core.safe_text import Shown, exact_pieces
 from core.textdiff import CONTEXT, DiffLine, Hunk, TextDiff, words
 from tui.theme import Glyphs, in_ascii
 from tui.widgets.document import Line
@@ -43,7 +43,8 @@ class DiffText:
         self._g, self._view, self._group = g, view, group
         self._digits = digits
         marked = {"\n": g.end, "\r\n": "␍↵", "": " (no newline)"}
-        self._ends = marked if view.spaces else {**marked, "\n": ""}
+        shown = marked if view.spaces else {**marked, "\n": ""}
+        self._ends = {end: Shown(sign) for end, sign in shown.items()}
         self._end_sizes = {end: cell_len(in_ascii(shown)) for end, shown in self._ends.items()}
 
     def lines(self, diff: TextDiff) -> list[Line]:

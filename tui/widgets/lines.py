@@ -16,16 +16,18 @@ from textual.scrollbar import ScrollBarRender
 from textual.strip import Strip
 from textual.widget import Widget
 
-from core.safe_text import visible
+from core.safe_text import Shown, visible
 from tui.theme import ROLES, in_ascii, is_plain
 
 Cells = Sequence[tuple[str, str]]
 """A line as pieces of (text, role)."""
+Drawn = list[tuple[str, str]]
+"""The same past the border: every text is `Shown`, and stays so however it is cut."""
 
 _SPLIT = re.compile(r"\S+\s*|\s+")
 
 
-def safe(cells: Cells) -> list[tuple[str, str]]:
+def safe(cells: Cells) -> Drawn:
     """The border: no piece reaches a strip but through `visible`."""
     return [(in_ascii(visible(text)), role) for text, role in cells if text]
 
@@ -37,7 +39,7 @@ def width_of(cells: Cells) -> int:
 
 def fit(cells: Cells, width: int) -> list[tuple[str, str]]:
     """Cut a line to a width; what is cut ends in an ellipsis."""
-    shown, ellipsis = safe(cells), in_ascii("…")
+    shown, ellipsis = safe(cells), in_ascii(Shown("…"))
     if width_of(shown) <= width:
         return shown
     out: list[tuple[str, str]] = []
@@ -48,8 +50,8 @@ def fit(cells: Cells, width: int) -> list[tuple[str, str]]:
             out.append((text, role))
             left -= size
             continue
-        out.append((set_cell_size(text, left) if left else "", role))
-        out.append((ellipsis if width > 0 else "", role))
+        out.append((Shown(set_cell_size(text, left) if left else ""), role))
+        out.append((ellipsis if width > 0 else Shown(), role))
         break
     return out
 
@@ -88,14 +90,14 @@ def wrap(cells: Cells, width: int, indent: int = 0) -> list[list[tuple[str, str]
                 # A word wider than a row: each piece but the last fills one.
                 first, *rest = _chopped(word, width - used, width - indent)
                 for piece in rest:
-                    row.append((first, role))
+                    row.append((Shown(first), role))
                     turn()
                     first = piece
                 word = first
             if row and row[-1][1] == role:
-                row[-1] = (row[-1][0] + word, role)
+                row[-1] = (Shown(row[-1][0] + word), role)
             else:
-                row.append((word, role))
+                row.append((Shown(word), role))
             used += cell_len(word)
     if row and width_of(row) > (indent if rows else 0):
         rows.append(row)
@@ -125,7 +127,7 @@ def chop(cells: Cells, width: int, indent: int = 0) -> list[list[tuple[str, str]
         while rest:
             head, rest = _head(rest, width - used)
             if head:
-                rows[-1].append((head, role))
+                rows[-1].append((Shown(head), role))
                 used += cell_len(head)
             if rest:
                 rows.append([(" " * indent, "text")] if indent else [])

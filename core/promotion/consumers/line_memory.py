@@ -28,6 +28,8 @@ from schemas.operations import Effect, Envelope, Receipt
 from schemas.storage import OutboxTarget, StoredOperation
 
 NAME = "line-memory"
+_NAMED, _SHOWN = 3, 60
+"""Of lines an effect names: how many, and how many characters of each."""
 
 
 class LineMemory:
@@ -48,12 +50,13 @@ class LineMemory:
         own = files.settings(desk.workspace)
         before_text = desk.workspace.read(own.path)
         before_meta = desk.workspace.read(own.metadata)
-        text = files.read_text(before_text)
+        text = files.read_text(before_text, own.path)
         sidecar = files.read_sidecar(before_meta, own)
         fact = normalised_line(version.statement)
+        by_hand = [x for x in _untracked(text, sidecar) if x != fact]
         after_text, count = files.with_fact(text, fact, dedupe=own.dedupe)
         duplicate = fact in text.lines
-        after_meta = pretty(_promoted(sidecar, text, fact, version))
+        after_meta = pretty(_promoted(sidecar, by_hand, fact, version))
         blocked = []
         if count > own.max_lines:
             blocked.append("line-memory.full")
@@ -70,7 +73,11 @@ class LineMemory:
             ),
             duplicate=duplicate,
             blocked=blocked,
-            affects=_effects(found, count, own.max_lines, duplicate, wiki.leftovers(desk, found)),
+            affects=(
+                *_effects(found, count, own.max_lines, duplicate),
+                *_adopted(by_hand),
+                *([] if duplicate else wiki.leftovers(desk, found)),
+            ),
         )
 
     def recheck(self, unit: Writer, envelope: Envelope) -> None:
@@ -109,19 +116,22 @@ def _journal_key(envelope: Envelope) -> str:
     return envelope.subject
 
 
+def _untracked(text: files.TextFile, sidecar: dict[str, Any]) -> list[str]:
+    """Lines no active entry answers for: somebody wrote them by hand."""
+    active = {e["value"] for e in sidecar["entries"].values() if e["status"] == "active"}
+    return list(dict.fromkeys(x for x in text.lines if x.strip() and x not in active))
+
+
 def _promoted(
-    sidecar: dict[str, Any], text: files.TextFile, fact: str, version: CandidateVersion
+    sidecar: dict[str, Any], by_hand: Sequence[str], fact: str, version: CandidateVersion
 ) -> dict[str, Any]:
     """The sidecar with an active entry for every line, and the fact's source recorded."""
     decision = version.decision
     when = iso_ms(decision.time if decision else version.created)
     entries: dict[str, Any] = sidecar["entries"]
-    active = {e["value"] for e in entries.values() if e["status"] == "active"}
-    untracked = dict.fromkeys(x for x in text.lines if x.strip() and x not in active)
-    for n, line in enumerate(untracked):
-        if line != fact:
-            handle = _free(entries, nul_digest("memdesk-untracked", line), n)
-            entries[handle] = _entry(handle, line, when)
+    for n, line in enumerate(by_hand):
+        handle = _free(entries, nul_digest("memdesk-untracked", line), n)
+        entries[handle] = _entry(handle, line, when)
     handle = next(
         (h for h, e in entries.items() if e["status"] == "active" and e["value"] == fact), ""
     )
@@ -173,11 +183,21 @@ def _effects(
     count: int,
     limit: int,
     duplicate: bool,
-    leftovers: list[Effect],
 ) -> tuple[Effect, ...]:
     text = f"line memory will hold {count} of at most {limit} lines"
     lines = Effect(code="line-memory.lines", text=text)
     if duplicate:
         again = "The line stands already; it becomes the newest."
         return Effect(code="duplicate.same-claim", text=again), lines
-    return (*reviewed.new_belief(found), lines, *leftovers)
+    return (*reviewed.new_belief(found), lines)
+
+
+def _adopted(by_hand: Sequence[str]) -> list[Effect]:
+    """Hand-written lines that get an entry of the sidecar; AIWG treats them as its own then."""
+    if not by_hand:
+        return []
+    many = "s" if len(by_hand) > 1 else ""
+    shown = ", ".join(f"“{x[:_SHOWN]}{'…' if len(x) > _SHOWN else ''}”" for x in by_hand[:_NAMED])
+    more = f" and {len(by_hand) - _NAMED} more" if len(by_hand) > _NAMED else ""
+    text = f"{len(by_hand)} hand-written line{many} enter{'' if many else 's'} the sidecar"
+    return [Effect(code="line-memory.adopted", text=f"{text}: {shown}{more}")]

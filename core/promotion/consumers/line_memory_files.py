@@ -97,13 +97,13 @@ class TextFile:
         return not self.data or self.data.endswith(b"\n")
 
 
-def read_text(data: bytes | None) -> TextFile:
+def read_text(data: bytes | None, path: str) -> TextFile:
     """The fact file. Raises Refused `line-memory.not-utf8`."""
     raw = data or b""
     try:
         text = raw.decode()
     except UnicodeDecodeError as err:
-        raise Refused("line-memory.not-utf8") from err
+        raise Refused("line-memory.not-utf8", f"{path} is not UTF-8.", path=path) from err
     parts = text.split("\n")
     if parts and parts[-1] == "":
         parts.pop()
@@ -273,7 +273,7 @@ def _take(folder: int, desk: Desk) -> bool:
 def _owner_is_dead(folder: int) -> bool:
     """True only when the lock names a pid that certainly does not run here any more."""
     try:
-        data = read_at(folder, LOCK)
+        data = read_at(folder, LOCK, f"{FOLDER}/{LOCK}")
         pid = json.loads(data)["pid"] if data else None
     except (Refused, ValueError, KeyError, TypeError, RecursionError):
         return False

@@ -104,10 +104,17 @@ def plan(
         targets=tuple(targets),
         classification=v.classification,
         conflicts=found.conflicts,
-        affects=tuple(affects),
+        affects=(*affects, *_other_names(desk, targets)),
         checks=_checks(v, found.missing),
         facts={"statement": v.statement, "reason": v.decision.reason if v.decision else ""},
     )
+
+
+def _other_names(desk: Desk, targets: Sequence[Target]) -> list[Effect]:
+    """Files that have hard links: the exchange gives this name a new file (spec 5.4)."""
+    linked = [t.path for t in targets if t.before is not None and desk.workspace.names(t.path) > 1]
+    text = "{} has another name (a hard link), which keeps the bytes from before"
+    return [Effect(code="effect.hard-link", text=text.format(path)) for path in linked]
 
 
 def _checks(version: CandidateVersion, missing: Sequence[str]) -> tuple[Effect, ...]:

@@ -88,7 +88,7 @@ def page(version: CandidateVersion) -> str:
     """The page: AIWG's promotion keys, the wiki's own keys, the statement as quoted data."""
     decision = version.decision
     codes = decision.acknowledged if decision else ()
-    title = version.statement if len(version.statement) <= _TITLE else version.key
+    title = title_of(version.statement)
     day = _day(decision.time if decision else version.created)
     lines = [
         "---",
@@ -124,6 +124,15 @@ def page(version: CandidateVersion) -> str:
     if decision and decision.reason:
         lines.append(f"- reason: {escaped(' '.join(decision.reason.split()))}")
     return "\n".join(lines) + "\n"
+
+
+def title_of(statement: str) -> str:
+    """The statement, or its first words where it is long: never a key, which reads like a slug."""
+    if len(statement) <= _TITLE:
+        return statement
+    cut = statement[:_TITLE]
+    words = cut[: cut.rfind(" ")] if " " in cut else cut[:-1]
+    return words.rstrip(" ,;:.–—-") + "…"
 
 
 def escaped(text: str) -> str:
