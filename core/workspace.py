@@ -72,15 +72,15 @@ class Workspace:
         finally:
             os.close(handle)
 
-    def read(self, path: str | PurePosixPath) -> bytes | None:
-        """The bytes of a regular file inside the root; None when there is none.
+    def read(self, path: str | PurePosixPath, *, limit: int = -1) -> bytes | None:
+        """The bytes of a regular file inside the root, at most `limit`; None when there is none.
 
         Raises Refused `destination.link`, `path.not-regular`, `path.unreadable`.
         """
         pure = self.relative(path)
         try:
             with self.directory(pure.parent) as folder:
-                return read_at(folder, pure.name)
+                return read_at(folder, pure.name, limit)
         except NotFound:
             return None
 
@@ -116,8 +116,8 @@ def folder_error(err: OSError, path: object, part: str, handle: int) -> MemdeskE
     return Unusable("destination.unwritable", f"{path}: {err.strerror}", path=str(path))
 
 
-def read_at(folder: int, name: str) -> bytes | None:
-    """The bytes of the regular file `name` in a folder handle; None when it does not exist."""
+def read_at(folder: int, name: str, limit: int = -1) -> bytes | None:
+    """The bytes of the regular file `name` in a folder handle, at most `limit`; None without it."""
     try:
         handle = os.open(name, _FILE, dir_fd=folder)
     except FileNotFoundError:
@@ -132,7 +132,7 @@ def read_at(folder: int, name: str) -> bytes | None:
         os.close(handle)  # `fdopen` would raise an error of its own for a folder
         raise Refused("path.not-regular", f"{name} is no regular file.", path=name)
     with os.fdopen(handle, "rb") as file:
-        return file.read()
+        return file.read(limit)
 
 
 def find(start: Path) -> Path | None:

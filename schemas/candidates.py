@@ -61,7 +61,7 @@ class Related(Contract):
     statement: str
     code: str
     state: str | None = None
-    """State of the other candidate; None for a statement in memory."""
+    """State of the other candidate; None for a statement in memory or in a rule file."""
 
 
 class Decision(Contract):
@@ -132,6 +132,8 @@ class CandidateRow(Contract):
     conflict: bool = False
     duplicate: bool = False
     near: bool = False
+    rule: str = ""
+    """`PATH:LINE` of a rule file that says the same."""
 
 
 class ExtractReport(Document):
