@@ -15,8 +15,8 @@ from dataclasses import dataclass
 from core import alike
 from core.identity import keyed
 from core.ports import ClaimReads, ClaimWrites, Desk
-from schemas.candidates import Related
-from schemas.storage import POLICY, Claim
+from schemas.candidates import POLICY, Related
+from schemas.storage import Claim
 
 _SPACE = re.compile(r"\s+")
 _EDGE = " \t\n.;!\"'`“”‘’"

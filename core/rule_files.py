@@ -10,7 +10,7 @@ from __future__ import annotations
 import itertools
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
@@ -98,8 +98,40 @@ class RuleFiles:
 
 def find(workspace: Workspace) -> RuleFiles:
     """Every rule file of the workspace with its rules; one that can't be read is named."""
-    reading = _Reading(workspace)
-    for path in _named(workspace.root, reading.left_out):
+    left_out: list[LeftOut] = []
+    return _read(workspace, _named(workspace.root, left_out), left_out)
+
+
+def again(workspace: Workspace, paths: Iterable[str]) -> RuleFiles:
+    """The rule files found before, and those at the root; no folder is walked for others."""
+    return _read(workspace, at_root(workspace.root) | set(paths), [])
+
+
+def at_root(root: Path) -> set[str]:
+    """Rule files that stand at the root or in its dot-folders, and are there."""
+    names = {*_NAMES, *_EXACTLY}
+    for folder, _suffix in _IN_FOLDERS:
+        for place, _below, files in os.walk(root / folder, followlinks=False):
+            paths = (os.path.relpath(os.path.join(place, f), root) for f in files)
+            names |= set(itertools.islice(filter(known, paths), _MOST_FILES))
+    return {n for n in names if os.path.lexists(root / n)}
+
+
+def signature(root: Path, paths: Iterable[str]) -> tuple[tuple[str, int, int, int], ...]:
+    """Moves when one of these files, or one at the root, is another or was written to."""
+    out = []
+    for path in sorted(at_root(root) | set(paths)):
+        try:
+            info = os.stat(root / path)
+        except (OSError, ValueError):
+            continue
+        out.append((path, info.st_ino, info.st_size, info.st_mtime_ns))
+    return tuple(out)
+
+
+def _read(workspace: Workspace, paths: Iterable[str], left_out: list[LeftOut]) -> RuleFiles:
+    reading = _Reading(workspace, left_out)
+    for path in sorted(paths):
         imports = _IMPORT_DEPTH if PurePosixPath(path).name in _IMPORTS else 0
         reading.take(path, _scope(path), imports)
     files = sorted(reading.files.values(), key=lambda f: f.path)
@@ -159,11 +191,11 @@ def _scope(path: str) -> str:
 class _Reading:
     """Files read so far; one that is imported, or linked to, is read once under its own path."""
 
-    def __init__(self, workspace: Workspace) -> None:
+    def __init__(self, workspace: Workspace, left_out: list[LeftOut]) -> None:
         self.workspace = workspace
         self.files: dict[str, RuleFile] = {}
         self.depths: dict[str, int] = {}
-        self.left_out: list[LeftOut] = []
+        self.left_out = left_out
 
     def take(self, path: str, scope: str, imports: int) -> None:
         """Read a file and what it imports, `imports` files deep.
@@ -178,6 +210,8 @@ class _Reading:
                     return
                 scope = PROJECT if PROJECT in (scope, known) else known
             text = self._text(real)
+        except NotFound:
+            return
         except MemdeskError as err:
             self.left_out.append(LeftOut(path, err.code))
             return

@@ -50,16 +50,3 @@ class Status(Document):
     receipts: int = 0
     layers: dict[str, dict[str, str | int | bool]] = Field(default_factory=dict)
     degraded: tuple[Degraded, ...] = ()
-
-
-class Discovery(Document):
-    """What `init` found in and about a project; nothing is imported by finding it."""
-
-    workspace: str
-    root: str
-    created: bool
-    aiwg: bool = False
-    session_folders: tuple[str, ...] = ()
-    sessions: int = 0
-    rule_files: tuple[str, ...] = ()
-    memory_files: tuple[str, ...] = ()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from schemas.candidates import POLICY
 from schemas.common import Actor
 from schemas.operations import Envelope, OperationState
 
@@ -137,8 +138,6 @@ class Claim:
         return rule_place(self.ref) or self.ref
 
 
-POLICY = "policy"
-"""Layer of the claims that rule files make."""
 RULES = f"{POLICY}:"
 """How their references begin; what follows is path, line and part."""
 

@@ -8,6 +8,7 @@ from typing import Any
 import sqlalchemy as sa
 
 from schemas.candidates import (
+    POLICY,
     Attention,
     CandidateKind,
     CandidateRow,
@@ -16,7 +17,7 @@ from schemas.candidates import (
     Decision,
 )
 from schemas.common import Page
-from schemas.storage import POLICY, CandidateFilter, Place, Waiting, rule_place
+from schemas.storage import CandidateFilter, Place, Waiting, rule_place
 from store.keys import ID, WS, cursor_of, next_number, parse_cursor, text_range
 from store.tables import CANDIDATE, CANDIDATE_VERSION, CLAIM, DECISION, LEDGER_HEAD, LIKENESS
 from store.versions import VERSION, Versions
@@ -71,7 +72,8 @@ class Candidates(Versions):
                 where.append(column == f.group)
         if f.lanes is not None:
             first, end = (lane << _LANE for lane in f.lanes)
-            where.append(_C.place.between(first, end - 1))
+            inside = _C.place.between(first, end - 1)
+            where.append(sa.or_(inside, _C.number.in_(f.keep)) if f.keep else inside)
         if f.kind:
             where.append(_C.kind == f.kind)
         if f.text:

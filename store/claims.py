@@ -6,7 +6,8 @@ from collections.abc import Mapping, Sequence
 
 import sqlalchemy as sa
 
-from schemas.storage import POLICY, RULES, Claim
+from schemas.candidates import POLICY
+from schemas.storage import RULES, Claim
 from store.keys import ID, WS
 from store.tables import CANDIDATE, CLAIM, CLAIM_BAND, LIKENESS
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from core import claims, prose, screening
@@ -296,46 +296,75 @@ def proposals(event: Event) -> Iterator[Proposal]:
         )
 
 
-def extract(desk: Desk, *, source: str | None = None) -> ExtractReport:
-    """Propose from all evidence, or one file; a second run proposes nothing new.
+def extract(
+    desk: Desk,
+    *,
+    source: str | None = None,
+    files: Sequence[str] | None = None,
+    authors: Sequence[str] | None = None,
+    progress: Callable[[int], None] | None = None,
+) -> ExtractReport:
+    """Propose from all evidence, one file, or these files; a second run proposes nothing new.
 
-    Raises NotFound `id.not-found` for an unknown source.
+    `authors` narrows whose messages are read, the policy's if not given. `progress` is told how
+    many of the files are done. Raises NotFound `id.not-found` for an unknown source.
     """
+    from core.candidates import rules
     from core.evidence.sources import file_number
 
-    skipped: Counter[str] = Counter()
-    messages, known, new = 0, 0, []
-    file = file_number(desk, source) if source else None
-    after = (-1, -1)
-    while True:
-        with desk.store.read() as view:
-            batch = view.evidence.messages(
-                after=after, authors=desk.policy.policy.extract_authors, file=file, limit=_BATCH
-            )
-        if not batch:
-            break
-        after = batch[-1][0]
-        found: list[Proposal] = []
-        for _place, event in batch:
-            messages += 1
-            if event.same_as is not None:
-                skipped["same-as-earlier"] += 1
-                continue
-            if event.author is Author.OWNER and _pasted(event.text):
-                skipped["pasted"] += 1
-                continue
-            found += proposals(event)
-        if not found:
-            continue
-        with desk.store.write() as unit:
-            for proposal in found:
-                version, fresh = add(desk, unit, proposal)
-                known += not fresh
-                new += [version.id] if fresh else []
+    rules.follow(desk)
+    wanted: list[int | None] = [None]
+    if files is not None or source:
+        wanted = [file_number(desk, f) for f in (files or ()) or ([source] if source else ())]
+    run = _Extraction(desk, authors or desk.policy.policy.extract_authors)
+    for done, number in enumerate(wanted, 1):
+        run.file(number)
+        if progress is not None:
+            progress(done)
     return ExtractReport(
-        messages=messages,
-        proposed=len(new),
-        known=known,
-        skipped=dict(skipped),
-        candidates=tuple(new),
+        messages=run.messages,
+        proposed=len(run.new),
+        known=run.known,
+        skipped=dict(run.skipped),
+        candidates=tuple(run.new),
     )
+
+
+class _Extraction:
+    """Counts of one run over messages."""
+
+    def __init__(self, desk: Desk, authors: Sequence[str]) -> None:
+        self.desk = desk
+        self.authors = authors
+        self.messages = self.known = 0
+        self.skipped: Counter[str] = Counter()
+        self.new: list[str] = []
+
+    def file(self, number: int | None) -> None:
+        """Propose from one file, or from all."""
+        after = (-1, -1)
+        while True:
+            with self.desk.store.read() as view:
+                batch = view.evidence.messages(
+                    after=after, authors=self.authors, file=number, limit=_BATCH
+                )
+            if not batch:
+                return
+            after = batch[-1][0]
+            found = [p for _place, event in batch for p in self._said(event)]
+            if not found:
+                continue
+            with self.desk.store.write() as unit:
+                for proposal in found:
+                    version, fresh = add(self.desk, unit, proposal)
+                    self.known += not fresh
+                    self.new += [version.id] if fresh else []
+
+    def _said(self, event: Event) -> Iterator[Proposal]:
+        self.messages += 1
+        if event.same_as is not None:
+            self.skipped["same-as-earlier"] += 1
+        elif event.author is Author.OWNER and _pasted(event.text):
+            self.skipped["pasted"] += 1
+        else:
+            yield from proposals(event)

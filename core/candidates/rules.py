@@ -6,35 +6,78 @@ ever a target, and what is entered here can be made again from the files at any 
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 
 from core import claims, rule_files, screening
 from core.candidates.propose import regroup
 from core.evidence import places
 from core.ports import Desk, Writer
 from core.rule_files import RuleFile, RuleFiles
-from schemas.storage import POLICY, Claim, rule_ref
+from schemas.candidates import POLICY
+from schemas.storage import Claim, rule_ref
 
 _BATCH = 100
 _LIMIT = 500
 
 
-def follow(desk: Desk) -> RuleFiles:
-    """Read the rule files and let the marks of candidates follow them; answers what was read."""
-    found = rule_files.find(desk.workspace)
-    wanted = {c.ref: c for f in found.files for c in _claims(desk, f)}
+@dataclass(frozen=True, slots=True)
+class Followed:
+    """The rule files as they were read, and whether a mark may have moved."""
+
+    read: RuleFiles
+    changed: bool
+
+
+def follow(desk: Desk, *, known: bool = False) -> Followed:
+    """Read the rule files and let the marks of candidates follow them.
+
+    With `known` no folder is walked: files read before are read again, and those at the root.
+    """
     with desk.store.read() as view:
-        known = {c.ref: c for c in view.claims.rules()}
-    gone = [c for ref, c in known.items() if wanted.get(ref) != c]
-    new = [c for ref, c in wanted.items() if known.get(ref) != c]
-    indexed = {c.claim for c in known.values()}
+        had = {c.ref: c for c in view.claims.rules()}
+    paths = {c.place.rpartition(":")[0] for c in had.values()}
+    read = rule_files.again(desk.workspace, paths) if known else rule_files.find(desk.workspace)
+    wanted = {c.ref: c for f in read.files for c in _claims(desk, f)}
+    gone = [c for ref, c in had.items() if wanted.get(ref) != c]
+    new = [c for ref, c in wanted.items() if had.get(ref) != c]
+    indexed = {c.claim for c in had.values()}
     for start in range(0, len(gone), _LIMIT):
         with desk.store.write() as unit:
             _withdraw(unit, gone[start : start + _LIMIT])
     for start in range(0, len(new), _BATCH):
         with desk.store.write() as unit:
             _enter(desk, unit, new[start : start + _BATCH], indexed)
-    return found
+    return Followed(read, changed=bool(gone or new))
+
+
+class Follower:
+    """Follows while a desk is open: looks at the files' times, reads only when one moved."""
+
+    def __init__(self, desk: Desk) -> None:
+        self._desk = desk
+        self._seen: object = None
+        self._paths: tuple[str, ...] = ()
+        self._turn = threading.Lock()
+
+    def look(self) -> None:
+        """Let the marks follow what changed since the last look; the first reads everything.
+
+        May be called from any thread; a second call returns at once while the first still reads.
+        """
+        if not self._turn.acquire(blocking=False):
+            return
+        try:
+            root = self._desk.workspace.root
+            now = rule_files.signature(root, self._paths)
+            if now == self._seen:
+                return
+            read = follow(self._desk, known=self._seen is not None).read
+            self._paths = tuple(f.path for f in read.files)
+            self._seen = rule_files.signature(root, self._paths)
+        finally:
+            self._turn.release()
 
 
 def _claims(desk: Desk, file: RuleFile) -> Iterable[Claim]:

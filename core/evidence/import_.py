@@ -72,15 +72,17 @@ def import_paths(
     *,
     format_: str | None = None,
     progress: Progress = silent,
+    searched: bool = False,
 ) -> ImportReport:
     """Import files and folders; a refused file is named in the report and the rest goes on.
 
-    Raises the refusal itself when the one path named is refused.
+    Raises the refusal itself when the one path named is refused; of files that were `searched`
+    nobody named any.
     """
     wanted = named(format_) if format_ else None
     total, files, refused = _Tally(), [], []
     given = [Path(p) for p in paths]
-    found = [f for p in given for f in places.expand(p)]
+    found = given if searched else [f for p in given for f in places.expand(p)]
     with reading_ahead(places.size_of(found)) as ahead:
         for path in found:
             try:
@@ -88,7 +90,8 @@ def import_paths(
                     files.append(report)
                     total.add(tally)
             except MemdeskError as err:
-                if err.code.startswith(("store.", "workspace.")) or found == given[:1]:
+                alone = found == given[:1] and not searched
+                if err.code.startswith(("store.", "workspace.")) or alone:
                     raise
                 if path not in given and err.code in _NO_EVIDENCE and places.only_maybe(path):
                     continue

@@ -104,7 +104,15 @@ def effects(p: Preview, g: Glyphs) -> list[Line]:
         lines.append(Line([(f" {_EFFECT.get(e.code, g.dot)} {e.text}", role)], indent=3))
     for c in p.conflicts:
         lines.append(
-            Line([(f" ! {c.code}   {c.layer} {short(c.ref)}  {c.statement}", "warn")], indent=3)
+            Line(
+                [
+                    (
+                        f" ! {c.code}   {c.layer} {c.ref if c.rule else short(c.ref)}  {c.statement}",
+                        "warn",
+                    )
+                ],
+                indent=3,
+            )
         )
     return lines
 
