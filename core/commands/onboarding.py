@@ -63,7 +63,7 @@ def init(
         if take is not None:
             _report(_take(desk, offer, take), offer)
     except (KeyboardInterrupt, typer.Abort):
-        text = "\nInterrupted. The workspace is whole, what was imported stays; `memdesk init` offers the rest."
+        text = "\nInterrupted. What was imported stays; `memdesk init` offers the rest again."
         print(text, file=sys.stderr)
         raise
     if not offer.found.sessions:
@@ -104,7 +104,8 @@ def _found(found: Discovery, now: int) -> list[str]:
         lines.append(_row("", f"and {_count(more, 'more rule file')}"))
     for left in found.rules_not_read[:_PATHS]:
         lines.append(_row(left.path, f"not read: {left.code}"))
-    lines += [_row(s.agent, _sessions(s, found, now)) for s in found.stored]
+    for stored in found.stored:
+        lines += _sessions(stored, found, now)
     if found.left_out:
         counts = ", ".join(f"{n:,} {cause}" for cause, n in found.left_out.items())
         lines.append(_row("left alone", counts))
@@ -118,16 +119,15 @@ def _row(name: str, text: str) -> str:
     return f"  {shown:<{_NAME}}{'' if len(shown) < _NAME else '  '}{text}"
 
 
-def _sessions(s: StoredSessions, found: Discovery, now: int) -> str:
-    parts = [f"{_count(s.sessions, 'conversation')}, {_size(s.bytes)}"]
+def _sessions(s: StoredSessions, found: Discovery, now: int) -> list[str]:
+    parts = [_count(s.sessions, "conversation"), _size(s.bytes)]
     if s.newest is not None:
         parts.append(f"newest {_age(s.newest, now)}")
-    parts.append(f"{s.recent:,} in the last {found.window_days} days")
-    if s.undated:
-        parts.append(f"{s.undated:,} without a time")
-    if s.known:
-        parts.append(f"{s.known:,} imported already")
-    return " · ".join(parts)
+    parts.append(f"{s.recent:,} in {found.window_days} days")
+    more = [f"{s.undated:,} without a time"] if s.undated else []
+    more += [f"{s.known:,} imported already"] if s.known else []
+    lines = [_row(s.agent, ", ".join(parts))]
+    return [*lines, _row("", ", ".join(more))] if more else lines
 
 
 def _count(n: int, what: str) -> str:
@@ -158,7 +158,9 @@ def _ask(offer: Offer) -> Take | None:
     words = f"last {found.window_days} days, owner's words only? [Y/n/all]"
     text = f"Import {found.recent:,} of {_count(found.sessions, 'conversation')}: {words}"
     while True:
-        answer = typer.prompt(text, default="Y", show_default=False).strip().lower()
+        answer = (
+            typer.prompt(text, default="Y", show_default=False, prompt_suffix=" ").strip().lower()
+        )
         if answer in ("y", "yes"):
             return Take.RECENT
         if answer in ("n", "no"):
