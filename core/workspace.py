@@ -179,7 +179,7 @@ def create(root: Path, workspace_id: str, checkout: str) -> Workspace:
         folder.chmod(0o700)
         _write(folder / PENDING, b"")
         (folder / "artifacts").mkdir(mode=0o700, exist_ok=True)
-        _write(folder / ".gitignore", b"*\n")
+        hide(root)
         if not (folder / "config.toml").exists():
             _write(folder / "config.toml", config.DEFAULT_TOML.encode())
         _write_json(folder / "checkout.json", {"schema_version": 1, "checkout": checkout})
@@ -187,6 +187,13 @@ def create(root: Path, workspace_id: str, checkout: str) -> Workspace:
     except OSError as err:
         raise Unusable("workspace.unusable", f"{folder}: {err.strerror}") from err
     return Workspace(root.resolve(), workspace_id, checkout)
+
+
+def hide(root: Path) -> None:
+    """Keep `.memdesk/` out of git's sight by its own ignore file; one that is there is left."""
+    ignore = root / FOLDER / ".gitignore"
+    if not os.path.lexists(ignore):
+        _write(ignore, b"*\n")
 
 
 def _write(path: Path, data: bytes) -> None:

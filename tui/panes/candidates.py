@@ -208,9 +208,11 @@ class CandidatesPane(AskingPane):
         for i, (label, count) in enumerate(shown.items()):
             role = "accent" if view == label else "text"
             parts += [(dot if i else "", "muted"), (f"{label} {count:,}", role)]
-        order = f"by {self.order}{dot}"
-        right = f"filter “{self.words}” {self.list.total:,}" if self.words else f"{order}/ filter"
-        self.query_one("#summary", Row).show(parts, [(right + " ", "muted")])
+        rights = (f"by {self.order}{dot}/ filter", "/ filter", "")
+        if self.words:
+            rights = (f"filter “{self.words}” {self.list.total:,}",) * 3
+        ends = [[(f"{right} ", "muted")] for right in rights]
+        self.query_one("#summary", Row).show(parts, *ends)
 
     def _show_last(self, last: Sequence[Sequence[CandidateVersion]]) -> None:
         """The last decisions under the list, and whether `u` undoes the first."""

@@ -195,6 +195,6 @@ def listed(project: Project, root: Path, found: Found) -> None:
                 continue
             seen = look(file, format_)
             if seen.scope is None or project.owns(seen.scope):
-                found.add("evidence.roots", path, seen.newest)
+                found.add("other roots", path, seen.newest)
             else:
                 found.leave(why.ELSEWHERE)
