@@ -40,7 +40,7 @@ def follow(desk: Desk, *, known: bool = False) -> Followed:
     paths = {c.place.rpartition(":")[0] for c in had.values()}
     read = rule_files.again(desk.workspace, paths) if known else rule_files.find(desk.workspace)
     wanted = {c.ref: c for f in read.files for c in _claims(desk, f)}
-    gone = [c for ref, c in had.items() if wanted.get(ref) != c]
+    gone = [c for ref, c in had.items() if wanted.get(ref) != c and not (known and _nameless(c))]
     new = [c for ref, c in wanted.items() if had.get(ref) != c]
     indexed = {c.claim for c in had.values()}
     for start in range(0, len(gone), _LIMIT):
@@ -50,6 +50,11 @@ def follow(desk: Desk, *, known: bool = False) -> Followed:
         with desk.store.write() as unit:
             _enter(desk, unit, new[start : start + _BATCH], indexed)
     return Followed(read, changed=bool(gone or new))
+
+
+def _nameless(claim: Claim) -> bool:
+    """True for a file that is stored under an opaque name, by which it can't be read again."""
+    return claim.place.startswith("name:")
 
 
 class Follower:
@@ -82,11 +87,11 @@ class Follower:
 
 def _claims(desk: Desk, file: RuleFile) -> Iterable[Claim]:
     """What a file claims; credentials masked, as nothing outside evidence may hold one."""
-    path = places.readable(file.path, desk)
+    path, scope = places.readable(file.path, desk), places.readable(file.scope, desk)
     for rule in file.rules:
         text = screening.mask(rule.text)
         name, key = claims.claim_of(desk, text), claims.key_of(text)
-        yield Claim(name, key, file.scope, POLICY, rule_ref(path, rule.line, rule.part), text)
+        yield Claim(name, key, scope, POLICY, rule_ref(path, rule.line, rule.part), text)
 
 
 def _withdraw(unit: Writer, gone: Sequence[Claim]) -> None:

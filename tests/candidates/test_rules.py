@@ -10,6 +10,7 @@ from core.candidates import propose, review, rules
 from core.candidates.lanes import IN_RULES, NEEDED, Lane
 from core.candidates.rules import Followed, Follower, follow
 from core.ports import Desk
+from core.verify import verify
 from schemas.candidates import CandidateKind, CandidateRow, CandidateVersion, Verdict
 from schemas.storage import CandidateFilter
 from tests.conftest import Command, write
@@ -201,3 +202,15 @@ def test_commands_show_the_mark_and_follow_the_file(sqlite_desk: Desk, command: 
     assert item["group"] == "said by a rule file"
     (sqlite_desk.workspace.root / "CLAUDE.md").unlink()
     assert command.json("candidates", "show", version.id)["duplicates"] == []
+
+
+def test_a_place_among_the_rules_without_a_rule_is_a_fault(desk: Desk) -> None:
+    """`verify` knows the lane of what a rule says, and finds who hides something else there."""
+    ruled(desk, f"- {UV}")
+    pending(desk, UV)
+    hidden = pending(desk, "Amounts are integers in minor units.")
+    assert verify(desk).ok
+    with desk.store.write() as unit:
+        unit.candidates.move(hidden.id, Lane.RULED)
+    (fault,) = verify(desk).faults
+    assert hidden.id in fault.what and fault.detail == "is listed in another place"

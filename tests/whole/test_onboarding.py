@@ -170,10 +170,9 @@ def test_the_window_is_over_events_and_all_means_all(cli: Cli) -> None:
     root = cli.root
     old = stored.claude(root, "old", "Remember: this was said long ago.", hours_ago=15 * 24)
     new = stored.claude(root, "new", "Remember: this was said lately.", hours_ago=13 * 24)
-    agent = {
-        "type": "assistant",
-        "message": {"role": "assistant", "content": "Noted: we agreed to ship on Tuesdays."},
-    }
+    words = "Noted: we agreed to ship on Tuesdays."
+    agent = {"type": "assistant", "message": {"role": "assistant", "content": words}}
+
     where = {"sessionId": "new", "cwd": str(root), "timestamp": stored.stamp(13 * 24)}
     with new.open("ab") as file:
         file.write(record("", "a1", **where, **agent))
