@@ -29,7 +29,7 @@ async def test_a_rules_words_stand_outside_needs_you(
         assert " = " in row[:8] and "CLAUDE.md:3" in row
         assert "= duplicate.rule   CLAUDE.md:3" in desk.text()
         await desk.press("enter")
-        await desk.sees("agents are told it already")
+        await desk.sees("A rule file of the repository says the same")
         assert {w for w in desk.widths() if w != size[0]} == set()
 
 
