@@ -18,7 +18,8 @@ from core.rule_files import RuleFile, RuleFiles
 from schemas.candidates import POLICY
 from schemas.storage import Claim, rule_ref
 
-_BATCH = 100
+_BATCH = 20
+"""Claims entered in one transaction: each is compared with others, and reviewers wait meanwhile."""
 _LIMIT = 500
 
 
