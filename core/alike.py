@@ -13,6 +13,7 @@ import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import lru_cache
 
 _STOP_WORDS = """
 a an the is are was were be been to of in on at by for with and or that this it its we our you your
@@ -53,9 +54,9 @@ class Likeness(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class _Read:
-    """A statement as it is compared."""
+    """A statement as it is compared; each is read once for many comparisons."""
 
-    words: list[str]
+    words: tuple[str, ...]
     """Content words, folded, in order."""
     all: frozenset[str]
     exact: frozenset[str]
@@ -63,6 +64,7 @@ class _Read:
     denied: bool
 
 
+@lru_cache(maxsize=1024)
 def _read(statement: str) -> _Read:
     words, exact, every = [], set(), set()
     denials = 0
@@ -79,7 +81,7 @@ def _read(statement: str) -> _Read:
         if word in exact or (word not in _WEAK and word not in _NEGATIONS):
             words.append(word)
         start = raw[-1] in ".!?:"
-    return _Read(words[:_MOST_WORDS], frozenset(every), frozenset(exact), denials % 2 == 1)
+    return _Read(tuple(words[:_MOST_WORDS]), frozenset(every), frozenset(exact), denials % 2 == 1)
 
 
 def _is_exact(raw: str, bare: str, start: bool) -> bool:

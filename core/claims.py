@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from core import alike
 from core.identity import keyed
 from core.ports import ClaimReads, ClaimWrites, Desk
-from schemas.candidates import Related
+from schemas.candidates import POLICY, Related
 from schemas.storage import Claim
 
 _SPACE = re.compile(r"\s+")
@@ -99,11 +99,14 @@ def relations(reads: ClaimReads, claim: Claim) -> Relations:
     near.sort(key=lambda c: (c.state in _OPEN, -alike.similarity(claim.statement, c.statement)))
     return Relations(
         tuple(
-            _related(c, "conflict.same-key")
+            _related(c, "conflict.rule" if c.layer == POLICY else "conflict.same-key")
             for c in other
             if contradicts(claim.claim, c.claim, likeness)
         ),
-        tuple(_related(c, "duplicate.same-claim") for c in same),
+        tuple(
+            _related(c, "duplicate.rule" if c.layer == POLICY else "duplicate.same-claim")
+            for c in same
+        ),
         tuple(_related(c, "duplicate.near") for c in near),
     )
 
@@ -113,7 +116,7 @@ _OPEN = ("pending", "deferred")
 
 def _related(claim: Claim, code: str) -> Related:
     return Related(
-        ref=claim.ref,
+        ref=claim.place,
         layer=claim.layer,
         statement=claim.statement,
         code=code,

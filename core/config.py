@@ -80,6 +80,8 @@ class EvidenceTable(_Table):
     batch_events: int = Field(default=500, ge=1, le=500)
     record_bytes: int = Field(default=16 * 1024 * 1024, ge=1024)
     """A longer line is stored as `unparsed`, whole, without being parsed."""
+    roots: tuple[str, ...] = ()
+    """Further folders in which `init` looks for sessions, relative to the workspace or under `~`."""
 
 
 class DeskTable(_Table):
@@ -128,6 +130,7 @@ extract_authors = ["owner", "external", "agent"]   # agents' restatements are fo
 
 [evidence]
 batch_events = 500
+roots = []                     # more folders in which `init` looks for agent sessions
 
 [desk]
 auto_advance = true

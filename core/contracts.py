@@ -7,7 +7,7 @@ from pathlib import Path
 
 from pydantic import BaseModel
 
-from schemas import candidates, evidence, operations, promotion, status
+from schemas import candidates, evidence, onboarding, operations, promotion, status
 from schemas.errors import Unusable
 
 DOCUMENTS: dict[str, type[BaseModel]] = {
@@ -26,7 +26,7 @@ DOCUMENTS: dict[str, type[BaseModel]] = {
     "belief": promotion.Belief,
     "status": status.Status,
     "verify-report": status.VerifyReport,
-    "discovery": status.Discovery,
+    "discovery": onboarding.Discovery,
 }
 """Every document that is stored or exchanged, by its file's name."""
 

@@ -122,7 +122,9 @@ def init(
     pending = folder / workspace.PENDING
     if (folder / "workspace.json").exists() and (folder / "checkout.json").exists():
         if not pending.exists():
-            return open_(root, who, store_url=store_url, clock=clock), False
+            opened = open_(root, who, store_url=store_url, clock=clock)
+            workspace.hide(root)
+            return opened, False
         place = workspace.open_(root)
     else:
         ids = [random_id("x").removeprefix("x_") for _ in range(2)]

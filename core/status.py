@@ -1,27 +1,15 @@
-"""Status: every layer, backend and degraded row; and what `init` finds in a project (8.4, 4.9)."""
+"""Status: every layer, backend and degraded row (spec 8.4)."""
 
 from __future__ import annotations
 
 import os
-import re
-import time
 from collections.abc import Mapping
-from pathlib import Path
 
 from core.ports import Desk
 from core.promotion.consumers import line_memory_files as files
 from schemas.errors import MemdeskError
-from schemas.status import Degraded, Discovery, Status
+from schemas.status import Degraded, Status
 
-RULE_FILES = (
-    "CLAUDE.md",
-    "AGENTS.md",
-    "GEMINI.md",
-    ".cursorrules",
-    ".github/copilot-instructions.md",
-    ".windsurfrules",
-)
-_DAY = 86_400
 _CATALOG = ".aiwg/sessions/catalog.sqlite"
 
 
@@ -124,39 +112,3 @@ def _wiki(desk: Desk) -> dict[str, str | int | bool]:
     cut = pages > limit
     shown: str | int = f">{limit}" if cut else pages
     return {"path": ".aiwg/wiki", "pages": shown, "initialised": root.is_dir()}
-
-
-def discover(desk: Desk, *, created: bool) -> Discovery:
-    """What is there to begin with: AIWG's folder, session folders, rule and memory files."""
-    root = desk.workspace.root
-    folders = _session_folders(root)
-    memory = [p for p in (files.Settings().path, files.Settings().metadata) if (root / p).is_file()]
-    return Discovery(
-        workspace=desk.workspace.id,
-        root=str(root),
-        created=created,
-        aiwg=(root / ".aiwg").is_dir(),
-        session_folders=tuple(str(f) for f in folders),
-        sessions=sum(len(list(f.glob("*.jsonl"))) for f in folders),
-        rule_files=tuple(p for p in RULE_FILES if (root / p).is_file()),
-        memory_files=tuple(memory),
-    )
-
-
-def _session_folders(root: Path) -> list[Path]:
-    """Claude Code's folder for this project; its name can't be decoded, only computed."""
-    base = Path(os.environ.get("CLAUDE_CONFIG_DIR") or Path.home() / ".claude") / "projects"
-    encoded = re.sub(r"[^A-Za-z0-9-]", "-", str(root))
-    return [base / encoded] if (base / encoded).is_dir() else []
-
-
-def session_files(found: Discovery, *, days: int | None) -> list[Path]:
-    """Session files of a discovery, at most `days` old when given, in a stable order."""
-    limit = None if days is None else time.time() - days * _DAY
-    out = []
-    for folder in found.session_folders:
-        for path in sorted(Path(folder).rglob("*.jsonl")):
-            regular = path.is_file() and not path.is_symlink()
-            if regular and (limit is None or path.stat().st_mtime >= limit):
-                out.append(path)
-    return out

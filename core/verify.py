@@ -15,7 +15,7 @@ from typing import Any
 import orjson
 
 from core import sealed
-from core.candidates.lanes import lane_of
+from core.candidates.lanes import Lane, lane_of
 from core.evidence import artifacts, commitments
 from core.identity import digest, digest_text
 from core.ports import Desk, Reader
@@ -306,8 +306,9 @@ def _due(version: CandidateVersion) -> int | None:
 
 
 def _grouped(row: CandidateRow, version: CandidateVersion) -> bool:
-    """True when a row's place in the queue follows from how the version was found."""
+    """True when a row's place in the queue follows from how the version was found, or from a rule."""
     lanes = {lane_of(version.method, version.author, conflict=c) for c in (False, True)}
+    lanes |= {Lane.RULED} if row.rule else set()
     own = row.place == (row.lane << 40) + row.number
     return row.method == version.method and own and row.lane in lanes
 

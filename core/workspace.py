@@ -73,15 +73,15 @@ class Workspace:
         finally:
             os.close(handle)
 
-    def read(self, path: str | PurePosixPath) -> bytes | None:
-        """The bytes of a regular file inside the root; None when there is none.
+    def read(self, path: str | PurePosixPath, *, limit: int = -1) -> bytes | None:
+        """The bytes of a regular file inside the root, at most `limit`; None when there is none.
 
         Raises Refused `destination.link`, `path.not-regular`, `path.unreadable`.
         """
         pure = self.relative(path)
         try:
             with self.directory(pure.parent) as folder:
-                return read_at(folder, pure.name, pure)
+                return read_at(folder, pure.name, pure, limit=limit)
         except NotFound:
             return None
 
@@ -126,8 +126,10 @@ def folder_error(err: OSError, path: object, part: str, handle: int) -> MemdeskE
     return Unusable("destination.unwritable", f"{path}: {err.strerror}", path=str(path))
 
 
-def read_at(folder: int, name: str, path: PurePath | str | None = None) -> bytes | None:
-    """The bytes of the regular file `name` in a folder handle; None when it does not exist.
+def read_at(
+    folder: int, name: str, path: PurePath | str | None = None, *, limit: int = -1
+) -> bytes | None:
+    """The bytes of the regular file `name` in a folder handle, at most `limit`; None without it.
 
     `path` is what a refusal calls it. Raises Refused `destination.link`, `path.not-regular`,
     `path.unreadable`.
@@ -147,7 +149,7 @@ def read_at(folder: int, name: str, path: PurePath | str | None = None) -> bytes
         os.close(handle)  # `fdopen` would raise an error of its own for a folder
         raise Refused("path.not-regular", f"{where} is no regular file.", path=where)
     with os.fdopen(handle, "rb") as file:
-        return file.read()
+        return file.read(limit)
 
 
 def find(start: Path) -> Path | None:
@@ -194,7 +196,7 @@ def create(root: Path, workspace_id: str, checkout: str) -> Workspace:
         folder.chmod(0o700)
         _write(folder / PENDING, b"")
         (folder / "artifacts").mkdir(mode=0o700, exist_ok=True)
-        _write(folder / ".gitignore", b"*\n")
+        hide(root)
         if not (folder / "config.toml").exists():
             _write(folder / "config.toml", config.DEFAULT_TOML.encode())
         _write_json(folder / "checkout.json", {"schema_version": 1, "checkout": checkout})
@@ -202,6 +204,13 @@ def create(root: Path, workspace_id: str, checkout: str) -> Workspace:
     except OSError as err:
         raise Unusable("workspace.unusable", f"{folder}: {err.strerror}") from err
     return Workspace(root.resolve(), workspace_id, checkout)
+
+
+def hide(root: Path) -> None:
+    """Keep `.memdesk/` out of git's sight by its own ignore file; one that is there is left."""
+    ignore = root / FOLDER / ".gitignore"
+    if not os.path.lexists(ignore):
+        _write(ignore, b"*\n")
 
 
 def _write(path: Path, data: bytes) -> None:

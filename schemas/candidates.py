@@ -53,6 +53,10 @@ class Source(Contract):
     state: str = "current"
 
 
+POLICY = "policy"
+"""Layer of what rule files state (spec 0.8, layer 2)."""
+
+
 class Related(Contract):
     """Another statement this one repeats or contradicts, and the layer it stands in (spec 4.7)."""
 
@@ -61,7 +65,17 @@ class Related(Contract):
     statement: str
     code: str
     state: str | None = None
-    """State of the other candidate; None for a statement in memory."""
+    """State of the other candidate; None for a statement in memory or in a rule file."""
+
+    @property
+    def rule(self) -> bool:
+        """True for what a rule file states."""
+        return self.layer == POLICY
+
+    @property
+    def brief(self) -> str:
+        """Its reference as lists show it: an id cut short, the line of a rule file whole."""
+        return self.ref if self.rule else self.ref[:11]
 
 
 class Decision(Contract):
@@ -132,6 +146,8 @@ class CandidateRow(Contract):
     conflict: bool = False
     duplicate: bool = False
     near: bool = False
+    rule: str = ""
+    """`PATH:LINE` of a rule file that says the same."""
 
 
 class ExtractReport(Document):

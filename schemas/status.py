@@ -52,16 +52,3 @@ class Status(Document):
     says: dict[str, str] = Field(default_factory=dict)
     """Each layer in plain words, with the next step where one is needed."""
     degraded: tuple[Degraded, ...] = ()
-
-
-class Discovery(Document):
-    """What `init` found in and about a project; nothing is imported by finding it."""
-
-    workspace: str
-    root: str
-    created: bool
-    aiwg: bool = False
-    session_folders: tuple[str, ...] = ()
-    sessions: int = 0
-    rule_files: tuple[str, ...] = ()
-    memory_files: tuple[str, ...] = ()

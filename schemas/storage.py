@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from schemas.candidates import POLICY
 from schemas.common import Actor
 from schemas.operations import Envelope, OperationState
 
@@ -103,6 +104,8 @@ class CandidateFilter:
     group: int | str | None = None
     """Only this group of the order: a lane, a session, a kind, an author."""
     order: str = "group"
+    lanes: tuple[int, int] | None = None
+    """Only these lanes, half-open; all without it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,6 +131,25 @@ class Claim:
     statement: str
     state: str = ""
     """State of the candidate that makes it; empty for a belief. Filled in by reads."""
+
+    @property
+    def place(self) -> str:
+        """Where it stands, as people write it: an id, or the line of a rule file."""
+        return rule_place(self.ref) or self.ref
+
+
+RULES = f"{POLICY}:"
+"""How their references begin; what follows is path, line and part."""
+
+
+def rule_ref(path: str, line: int, part: int) -> str:
+    """The reference of a rule's claim."""
+    return f"{RULES}{path}:{line}:{part}"
+
+
+def rule_place(ref: str) -> str:
+    """`PATH:LINE` of a rule's claim; empty for any other."""
+    return ref.removeprefix(RULES).rpartition(":")[0] if ref.startswith(RULES) else ""
 
 
 @dataclass(frozen=True, slots=True)

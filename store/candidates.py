@@ -8,6 +8,7 @@ from typing import Any
 import sqlalchemy as sa
 
 from schemas.candidates import (
+    POLICY,
     Attention,
     CandidateKind,
     CandidateRow,
@@ -16,7 +17,7 @@ from schemas.candidates import (
     Decision,
 )
 from schemas.common import Page
-from schemas.storage import CandidateFilter, Place, Waiting
+from schemas.storage import CandidateFilter, Place, Waiting, rule_place
 from store.keys import ID, WS, cursor_of, next_number, parse_cursor, text_range
 from store.tables import CANDIDATE, CANDIDATE_VERSION, CLAIM, DECISION, LEDGER_HEAD, LIKENESS
 from store.versions import VERSION, Versions
@@ -69,6 +70,10 @@ class Candidates(Versions):
                 where.append(_C.place.between(lane << _LANE, ((lane + 1) << _LANE) - 1))
             else:
                 where.append(column == f.group)
+        if f.lanes is not None:
+            first, end = (lane << _LANE for lane in f.lanes)
+            inside = _C.place.between(first, end - 1)
+            where.append(sa.or_(inside, _C.number.in_(f.keep)) if f.keep else inside)
         if f.kind:
             where.append(_C.kind == f.kind)
         if f.text:
@@ -114,7 +119,13 @@ class Candidates(Versions):
             .correlate(CANDIDATE)
             .exists()
         )
-        named = (same.label("same"), other.label("other"), near.label("near"))
+        rule = (
+            sa.select(sa.func.min(_K.ref))
+            .where(_K.ws == _C.ws, _K.claim == _C.claim, _K.layer == POLICY)
+            .correlate(CANDIDATE)
+            .scalar_subquery()
+        )
+        named = (same.label("same"), other.label("other"), near.label("near"), rule.label("rule"))
         return sa.select(CANDIDATE, *named)
 
     def window(self, filter_: CandidateFilter, start: Place, limit: int) -> list[CandidateRow]:
@@ -142,11 +153,15 @@ class Candidates(Versions):
         inner = sa.select(*keys, nth).where(*self._where(filter_)).subquery()
         places = [inner.c[k.name] for k in keys]
         query = sa.select(*places).where(inner.c.nth % stride == 1).order_by(inner.c.nth)
-        count = sa.select(sa.func.count()).select_from(CANDIDATE).where(*self._where(filter_))
         found: list[Place] = [
             int(r[0]) if len(keys) == 1 else (str(r[0]), int(r[1])) for r in self._c.execute(query)
         ]
-        return found, int(self._c.execute(count).scalar_one())
+        return found, self.count(filter_)
+
+    def count(self, filter_: CandidateFilter) -> int:
+        """How many rows a list has."""
+        query = sa.select(sa.func.count()).select_from(CANDIDATE).where(*self._where(filter_))
+        return int(self._c.execute(query).scalar_one())
 
     def groups(self, filter_: CandidateFilter) -> dict[int | str, int]:
         """How many rows of a list stand in each of its groups, in their order."""
@@ -339,5 +354,6 @@ def _row(r: sa.Row[tuple[object, ...]], order: str = "group") -> CandidateRow:
         conflict=bool(r.other),
         duplicate=bool(r.same),
         near=bool(r.near),
+        rule=rule_place(r.rule or ""),
         attention=Attention(r.attention),
     )

@@ -6,7 +6,8 @@ from collections.abc import Mapping, Sequence
 
 import sqlalchemy as sa
 
-from schemas.storage import Claim
+from schemas.candidates import POLICY
+from schemas.storage import RULES, Claim
 from store.keys import ID, WS
 from store.tables import CANDIDATE, CLAIM, CLAIM_BAND, LIKENESS
 
@@ -16,7 +17,7 @@ _CLAIMS = (
     .select_from(CLAIM)
     .outerjoin(CANDIDATE, sa.and_(_C.ws == _K.ws, _C.id == _K.ref))
     .where(_K.ws == WS, _K.ref != ID)
-    .order_by(_K.layer, _K.ref)
+    .order_by(sa.case((_K.layer == POLICY, 0), else_=1), _K.layer, _K.ref)
     .limit(sa.bindparam("limit_", type_=sa.Integer))
 )
 _CLAIM: sa.BindParameter[bytes] = sa.bindparam("claim_")
@@ -53,6 +54,18 @@ class Claims:
             Claim(bytes(r.claim), r.key, r.scope, r.layer, r.ref, r.statement, r.state or "")
             for r in self._c.execute(query, given | {"ws_": self._ws})
         ]
+
+    def rules(self) -> list[Claim]:
+        """Every claim that a rule file makes, by its reference."""
+        mine = (_K.ws == self._ws, _K.ref >= RULES, _K.ref < RULES[:-1] + ";")
+        rows = self._c.execute(sa.select(CLAIM).where(*mine).order_by(_K.ref))
+        return [Claim(bytes(r.claim), r.key, r.scope, r.layer, r.ref, r.statement) for r in rows]
+
+    def ruled(self, claims: Sequence[bytes], scope: str) -> set[bytes]:
+        """Those of some claims that a rule file makes for a scope."""
+        mine = (_K.ws == self._ws, _K.claim.in_(list(claims)), _K.layer == POLICY)
+        query = sa.select(_K.claim).where(*mine, _K.scope == scope)
+        return {bytes(c) for c in self._c.execute(query).scalars()} if claims else set()
 
     def likeness(self, claims: Sequence[bytes]) -> dict[bytes, dict[bytes, str]]:
         """What is known of these claims beside others: for each, the others by kind."""

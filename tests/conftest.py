@@ -36,6 +36,9 @@ def clean_environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
         "MEMDESK_STORE",
         "MEMDESK_REVIEWER",
         "CLAUDE_CONFIG_DIR",
+        "CODEX_HOME",
+        "COPILOT_HOME",
+        "XDG_DATA_HOME",
         "VISUAL",
     )
     for name in (*names, "EDITOR", *desks.AGENT_MARKERS):

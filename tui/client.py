@@ -16,7 +16,7 @@ import core.promotion  # noqa: F401  (registers the handlers)
 from core import desk as desks
 from core import status as whole
 from core import textdiff
-from core.candidates import dates, editor, lanes, review
+from core.candidates import dates, editor, lanes, review, rules
 from core.candidates.review import CandidateRef
 from core.config import DeskTable
 from core.evidence import lookup
@@ -53,11 +53,13 @@ class Counts:
     due: tuple[int, ...] = ()
     """Numbers of deferred candidates whose day has come: they need a decision again."""
     next_due: int | None = None
+    ruled: int = 0
+    """Pending ones that say what a rule file says already: they need nobody."""
 
     @property
     def waiting(self) -> int:
         """What needs a decision now."""
-        return self.candidates.get("pending", 0) + len(self.due)
+        return self.candidates.get("pending", 0) - self.ruled + len(self.due)
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,6 +123,7 @@ class Client:
         who = desks.actor(Door.TUI, reviewer, root)
         self.desk = desks.open_(root, who, store_url=store)
         self.recovered = confirm.recover(self.desk)
+        self._rules = rules.Follower(self.desk)
         self.reviewer = who.reviewer
         self.name = self.desk.workspace.root.name
         self.branch = branch(self.desk.workspace.root)
@@ -140,7 +143,8 @@ class Client:
         return self.desk.policy.desk
 
     def change_mark(self) -> int:
-        """Moves when another process commits."""
+        """Moves when another process commits, or when a rule file changed and marks followed it."""
+        self._rules.look()
         return self.desk.store.change_mark()
 
     def follow(self, stop: threading.Event, changed: Callable[[], None]) -> None:
@@ -157,6 +161,7 @@ class Client:
                 sum(view.promotion.counts().values()),
                 tuple(view.candidates.due(self.now(), _DUE)),
                 view.candidates.next_due(self.now()),
+                view.candidates.count(CandidateFilter(lanes=lanes.IN_RULES)),
             )
 
     def status(self) -> Status:

@@ -6,12 +6,11 @@ a rule names it. Every proposal's span is the words themselves in the stored tex
 
 from __future__ import annotations
 
-import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 
-from core import claims, screening
-from core.candidates import rules
+from core import claims, prose, screening
+from core.candidates import statements
 from core.candidates.propose import Proposal, add
 from core.evidence.lookup import source_of
 from core.identity import Span
@@ -21,7 +20,6 @@ from schemas.evidence import Author, Event
 
 _BATCH = 200
 _PASTED_LINES = 60
-_EMPHASIS = re.compile(r"\*\*|(?<!\w)__|__(?!\w)")
 
 
 def _pasted(text: str) -> bool:
@@ -33,7 +31,7 @@ def _why_not(event: Event) -> str:
     """Why a message proposes nothing, by a word of `ExtractReport.skipped`."""
     if event.author is Author.OWNER and _pasted(event.text):
         return "pasted"
-    if event.author is Author.EXTERNAL and rules.has_list(event.text):
+    if event.author is Author.EXTERNAL and statements.has_list(event.text):
         return "list-unnamed"
     return "no-statement"
 
@@ -45,9 +43,11 @@ def proposals(event: Event) -> Iterator[Proposal]:
         return
     taken: set[str] = set()
     agent = event.author is Author.AGENT
-    for found in rules.restated(event.text) if agent else rules.find(event.text, owner=owner):
+    for found in (
+        statements.restated(event.text) if agent else statements.find(event.text, owner=owner)
+    ):
         words = event.text[found.start : found.end]
-        statement = " ".join(_EMPHASIS.sub("", words).split())
+        statement = prose.statement(words)
         name = claims.normalised(statement)
         if name in taken:
             continue
@@ -65,46 +65,76 @@ def proposals(event: Event) -> Iterator[Proposal]:
         )
 
 
-def extract(desk: Desk, *, source: str | None = None) -> ExtractReport:
-    """Propose from all evidence, or one file; a second run proposes nothing new.
+def extract(
+    desk: Desk,
+    *,
+    source: str | None = None,
+    files: Sequence[str] | None = None,
+    authors: Sequence[str] | None = None,
+    progress: Callable[[int], None] | None = None,
+) -> ExtractReport:
+    """Propose from all evidence, one file, or these files; a second run proposes nothing new.
 
-    Raises NotFound `id.not-found` for an unknown source.
+    `authors` narrows whose messages are read, the policy's if not given. `progress` is told how
+    many of the files are done. Raises NotFound `id.not-found` for an unknown source.
     """
+    from core.candidates import rules
     from core.evidence.sources import file_number
 
-    skipped: Counter[str] = Counter()
-    messages, known, new = 0, 0, []
-    file = file_number(desk, source) if source else None
-    after = (-1, -1)
-    while True:
-        with desk.store.read() as view:
-            batch = view.evidence.messages(
-                after=after, authors=desk.policy.policy.extract_authors, file=file, limit=_BATCH
-            )
-        if not batch:
-            break
-        after = batch[-1][0]
-        found: list[Proposal] = []
-        for _place, event in batch:
-            messages += 1
-            if event.same_as is not None:
-                skipped["same-as-earlier"] += 1
-                continue
-            here = list(proposals(event))
-            if not here:
-                skipped[_why_not(event)] += 1
-            found += here
-        if not found:
-            continue
-        with desk.store.write() as unit:
-            for proposal in found:
-                version, fresh = add(desk, unit, proposal)
-                known += not fresh
-                new += [version.id] if fresh else []
+    rules.follow(desk)
+    wanted: list[int | None] = [None]
+    if files is not None or source:
+        wanted = [file_number(desk, f) for f in (files or ()) or ([source] if source else ())]
+    run = _Extraction(desk, authors or desk.policy.policy.extract_authors)
+    for done, number in enumerate(wanted, 1):
+        run.file(number)
+        if progress is not None:
+            progress(done)
     return ExtractReport(
-        messages=messages,
-        proposed=len(new),
-        known=known,
-        skipped=dict(skipped),
-        candidates=tuple(new),
+        messages=run.messages,
+        proposed=len(run.new),
+        known=run.known,
+        skipped=dict(run.skipped),
+        candidates=tuple(run.new),
     )
+
+
+class _Extraction:
+    """Counts of one run over messages."""
+
+    def __init__(self, desk: Desk, authors: Sequence[str]) -> None:
+        self.desk = desk
+        self.authors = authors
+        self.messages = self.known = 0
+        self.skipped: Counter[str] = Counter()
+        self.new: list[str] = []
+
+    def file(self, number: int | None) -> None:
+        """Propose from one file, or from all."""
+        after = (-1, -1)
+        while True:
+            with self.desk.store.read() as view:
+                batch = view.evidence.messages(
+                    after=after, authors=self.authors, file=number, limit=_BATCH
+                )
+            if not batch:
+                return
+            after = batch[-1][0]
+            found = [p for _place, event in batch for p in self._said(event)]
+            if not found:
+                continue
+            with self.desk.store.write() as unit:
+                for proposal in found:
+                    version, fresh = add(self.desk, unit, proposal)
+                    self.known += not fresh
+                    self.new += [version.id] if fresh else []
+
+    def _said(self, event: Event) -> list[Proposal]:
+        self.messages += 1
+        if event.same_as is not None:
+            self.skipped["same-as-earlier"] += 1
+            return []
+        found = list(proposals(event))
+        if not found:
+            self.skipped[_why_not(event)] += 1
+        return found

@@ -19,14 +19,19 @@ class Lane(IntEnum):
     DECIDED = 2
     ONE_OFF = 3
     RESTATED = 4
+    RULED = 5
 
 
+NEEDED = (Lane.CONFLICT, Lane.RULED)
+"""Lanes that need a person, half-open: what a rule file says already needs nobody."""
+IN_RULES = (Lane.RULED, Lane.RULED + 1)
 NAMES = {
     Lane.CONFLICT: "conflicts",
     Lane.ASKED: "asked to remember",
     Lane.DECIDED: "decisions and facts",
     Lane.ONE_OFF: "one-off requests",
     Lane.RESTATED: "restated by agents",
+    Lane.RULED: "said by a rule file",
 }
 FOLDED = frozenset({Lane.ONE_OFF, Lane.RESTATED})
 """Groups that start folded."""
@@ -35,8 +40,11 @@ _ASKED = {"explicit-request", "standing-rule", "preference", "correction", "prop
 _AGENTS = {Author.AGENT.value, Author.SUBAGENT.value, Author.TOOL.value}
 
 
-def lane_of(method: str, author: str, *, conflict: bool) -> Lane:
-    """The lane of a pending version: how it was found, who said it, whether it contradicts."""
+def lane_of(method: str, author: str, *, conflict: bool, ruled: bool = False) -> Lane:
+    """The lane of a pending version: how it was found, who said it, whether it contradicts
+    something, whether a rule file says the same."""
+    if ruled:
+        return Lane.RULED
     if author in _AGENTS:
         return Lane.RESTATED
     if method == "one-off":

@@ -23,6 +23,8 @@ from schemas.evidence import Author
 from schemas.storage import Claim
 
 EXPLICIT = "proposed"
+CANDIDATE = "candidate"
+"""Layer of the claims that candidates make."""
 MAX_STATEMENT = 8_192
 _SPEAKING = 500
 
@@ -142,7 +144,7 @@ def store(desk: Desk, unit: Writer, version: CandidateVersion) -> None:
 def claim_of(desk: Desk, v: CandidateVersion) -> Claim:
     """The claim a version makes."""
     name = claims.claim_of(desk, v.statement)
-    return Claim(name, v.key, v.scope, "candidate", v.id, v.statement)
+    return Claim(name, v.key, v.scope, CANDIDATE, v.id, v.statement)
 
 
 def attention(desk: Desk, v: CandidateVersion) -> Attention:
@@ -162,15 +164,24 @@ def sources_missing(desk: Desk, v: CandidateVersion) -> int:
 
 
 def regroup(unit: Writer, key: str, scope: str) -> None:
-    """Put every candidate that speaks under a key into the lane its contradictions call for."""
+    """Put every candidate that speaks under a key into the lane its relations call for.
+
+    What a rule file says already is out of the way, unless it contradicts what stands elsewhere.
+    """
     said = unit.claims.same_key(key, scope, "", _SPEAKING)
     speaking = unit.candidates.speaking(key, scope)
-    likeness = unit.claims.likeness(list({c.claim for c in speaking}))
+    names = list({c.claim for c in speaking})
+    likeness = unit.claims.likeness(names)
+    ruled = unit.claims.ruled(names, scope)
     for c in speaking:
-        conflict = any(
-            x.ref != c.id and claims.contradicts(c.claim, x.claim, likeness) for x in said
-        )
-        lane = lane_of(c.method, c.author, conflict=conflict)
+        against = [
+            x.layer
+            for x in said
+            if x.ref != c.id and claims.contradicts(c.claim, x.claim, likeness)
+        ]
+        stands = any(layer != CANDIDATE for layer in against)
+        out_of_the_way = c.claim in ruled and not stands
+        lane = lane_of(c.method, c.author, conflict=bool(against), ruled=out_of_the_way)
         if lane != c.lane:
             unit.candidates.move(c.id, lane)
 

@@ -82,12 +82,14 @@ def list_(
     after: str | None = typer.Option(None, help="Cursor of the page before."),
 ) -> None:
     """Candidates in the order they were proposed."""
+    from core.candidates import rules
     from core.candidates.lanes import NAMES, Lane
     from core.candidates.review import CandidateRef, show
     from schemas.common import Page
     from schemas.storage import CandidateFilter
 
     desk = desk_()
+    rules.follow(desk, known=True)
     wanted = CandidateFilter((state.value,) if state else (), filter_)
     with desk.store.read() as view:
         rows, cursor = view.candidates.rows(wanted, Page(limit=limit, after=after))
@@ -97,6 +99,7 @@ def list_(
     ]
     lines = [
         f"{r.id[:11]}@{r.version} {r.state:<10} {r.kind:<14} {r.author:<8} {one_line(r.statement, 80)}"
+        + (f"  = {r.rule}" if r.rule else "")
         for r in rows
     ]
     emit({"items": items, "next": cursor}, *(lines or ["No candidates."]))
@@ -105,9 +108,10 @@ def list_(
 @candidates.command("show")
 def show(ref: str = typer.Argument(..., help="ID or ID@N.")) -> None:
     """One exact version with its sources, hazards, conflicts and history."""
-    from core.candidates import review
+    from core.candidates import review, rules
 
     desk = desk_()
+    rules.follow(desk, known=True)
     with desk.store.read() as view:
         found = review.resolve(view, ref)
         history = view.candidates.versions(found.id)
@@ -139,9 +143,9 @@ def _lines(v: CandidateVersion) -> list[str]:
         f"  {v.statement}",
     ]
     lines += [f"  # {h.code} ({h.gate})" for h in v.hazards]
-    lines += [f"  ! {c.code} {c.layer} {c.ref[:11]}: {c.statement}" for c in v.conflicts]
-    lines += [f"  = {c.code} {c.layer} {c.ref[:11]}" for c in v.duplicates]
-    lines += [f"  ~ {c.code} {c.state or c.layer} {c.ref[:11]}: {c.statement}" for c in v.near]
+    lines += [f"  ! {c.code} {c.layer} {c.brief}: {c.statement}" for c in v.conflicts]
+    lines += [f"  = {c.code} {c.layer} {c.brief}" for c in v.duplicates]
+    lines += [f"  ~ {c.code} {c.state or c.layer} {c.brief}: {c.statement}" for c in v.near]
     for s in v.sources:
         lines.append(f"  {s.author} session:{s.session}#L{s.line} {s.locator}")
         lines.append(f"    “{one_line(s.quote, 300)}”")

@@ -26,12 +26,14 @@ def preview(
     target: list[str] = typer.Option([], help="Not used by line-memory."),
 ) -> None:
     """Show the exact bytes a confirm would write; nothing is touched."""
+    from core.candidates import rules
     from core.candidates.review import resolve
     from core.promotion.preview import build
 
     if target:
         raise Refused("consumer.target")
     desk = desk_()
+    rules.follow(desk, known=True)
     with desk.store.read() as view:
         found = resolve(view, ref)
     result = build(desk, found, to)
@@ -45,7 +47,7 @@ def _preview(p: Preview) -> list[str]:
         lines.append(f"{t.path}  {before} → {t.after_digest[7:15]}")
         lines += diff_lines(t.diff)
     lines += [f"  {e.text}" for e in p.affects]
-    lines += [f"! {c.code} {c.layer} {c.ref[:11]}: {c.statement}" for c in p.conflicts]
+    lines += [f"! {c.code} {c.layer} {c.brief}: {c.statement}" for c in p.conflicts]
     lines += [f"# blocked by {code}" for code in p.blocked_by]
     if not p.blocked_by and p.state == "previewed":
         lines.append(f"Confirm exactly this with: memdesk promotion confirm {p.operation_id}")

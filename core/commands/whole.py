@@ -1,92 +1,21 @@
-"""`init`, `status`, `verify`, `explain`, `schemas`: the commands about the whole (spec 8)."""
+"""`status`, `verify`, `explain`, `schemas`: the commands about the whole (spec 8)."""
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import typer
 
-from core.commands.app import app, desk_, emit, options, progress, say
-from schemas.errors import NotFound, Refused, Unusable
+from core.commands.app import app, desk_, emit, options
+from schemas.errors import NotFound, Unusable
 from schemas.reasons import REASONS, Exit
 
 if TYPE_CHECKING:
-    from core.ports import Desk
-    from schemas.status import Discovery, Status
+    from schemas.status import Status
 
 schemas = typer.Typer(help="The contracts as JSON Schema.", no_args_is_help=True)
 app.add_typer(schemas, name="schemas")
-
-
-@app.command()
-def init() -> None:
-    """Make the workspace here; says what it found, imports only what you agree to.
-
-    Inside another workspace only where --workspace names the folder.
-    """
-    from core import desk, workspace
-    from core.status import discover
-    from schemas.common import Door
-
-    given = options()
-    where = given.workspace or Path.cwd()
-    above = None if given.workspace else workspace.find(where)
-    if above is not None and above != where:
-        message = f"{above} is a workspace already, and this folder is inside it."
-        raise Refused("workspace.nested", message, workspace=str(above))
-    who = desk.actor(Door.COMMAND, given.reviewer, where if where.is_dir() else None)
-    opened, created = desk.init(where, who, store_url=given.store)
-    found = discover(opened, created=created)
-    emit(found, *_found(found))
-    if not given.json and sys.stdin.isatty() and found.sessions:
-        _ask(opened, found)
-    opened.store.close()
-
-
-def _found(found: Discovery) -> list[str]:
-    lines = [
-        f"{'Made' if found.created else 'Found'} the workspace {found.workspace[:8]} in {found.root}"
-    ]
-    if found.aiwg:
-        lines.append(
-            "  .aiwg/            an AIWG project: line memory and wiki are read as they are"
-        )
-    for name in found.rule_files:
-        lines.append(f"  {name:<18}policy: read, never written")
-    for name in found.memory_files:
-        lines.append(f"  {name}")
-    if found.sessions:
-        lines.append(
-            f"  {found.sessions} Claude Code sessions in {', '.join(found.session_folders)}"
-        )
-    lines.append(
-        "Next: `memdesk evidence import PATH`, `memdesk candidates extract --all`, `memdesk`."
-    )
-    return lines
-
-
-def _ask(desk: Desk, found: Discovery) -> None:
-    """Offer the sessions that were found; nothing is imported unasked."""
-    from core.candidates.extract import extract
-    from core.evidence.import_ import import_paths
-    from core.status import session_files
-
-    answer = typer.prompt(
-        f"Import sessions of the last 14 days, owner's words only? ({found.sessions} in all) [Y/n/all]",
-        default="Y",
-        show_default=False,
-    ).strip()
-    if answer.lower() in ("n", "no"):
-        return
-    days = None if answer.lower() == "all" else 14
-    report = import_paths(desk, session_files(found, days=days), progress=progress)
-    say(f"{report.sources} files, {report.events} events, {report.waiting} waiting")
-    proposed = extract(desk)
-    say(
-        f"{proposed.proposed} candidates from {proposed.messages} messages. Open them with `memdesk`."
-    )
 
 
 @app.command()

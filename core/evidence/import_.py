@@ -72,17 +72,19 @@ def import_paths(
     *,
     format_: str | None = None,
     progress: Progress = silent,
+    searched: bool = False,
 ) -> ImportReport:
     """Import files and folders; what is not read is named in the report and the rest goes on.
 
     `refused` is what says it is evidence or was named; `skipped` what a folder holds beside it.
-    Raises the refusal itself when the one path named is refused.
+    Raises the refusal itself when the one path named is refused; of files that were `searched`
+    nobody named any.
     """
     wanted = named(format_) if format_ else None
     total, files = _Tally(), []
     refused: list[RefusedFile] = []
     given = [Path(p) for p in paths]
-    met = places.gather(given)
+    met = places.Met(given) if searched else places.gather(given)
     skipped = [_left(desk, link, Refused("path.link")) for link in met.links]
     with reading_ahead(places.size_of(met.files)) as ahead:
         for path in met.files:
@@ -91,7 +93,8 @@ def import_paths(
                     files.append(report)
                     total.add(tally)
             except MemdeskError as err:
-                if err.code.startswith(("store.", "workspace.")) or met.files == given[:1]:
+                alone = met.files == given[:1] and not searched
+                if err.code.startswith(("store.", "workspace.")) or alone:
                     raise
                 maybe = path not in given and places.only_maybe(path)
                 left = skipped if maybe and err.code in _NO_EVIDENCE else refused

@@ -42,6 +42,18 @@ ROWS = table(
         "An installed reader failed on the file; what it had read before stays.",
         "Mend or remove that reader, or name another format with --format.",
     ),
+    (
+        "rules.too-long",
+        Exit.REFUSED,
+        "The rule file is longer than 256 KiB, so it was not read.",
+        "Split it; what is that long is no text for agents to read at every start.",
+    ),
+    (
+        "rules.too-many",
+        Exit.REFUSED,
+        "The workspace holds more folders or rule files than are looked at.",
+        "Rule files near the root were read; start memdesk in the project's own folder.",
+    ),
     # hazards
     (
         "hazard.secret",
@@ -84,6 +96,18 @@ ROWS = table(
         Exit.REFUSED,
         "Another statement has the same key and scope and says something else.",
         "Decide which one holds; ranking never resolves a conflict.",
+    ),
+    (
+        "conflict.rule",
+        Exit.REFUSED,
+        "A rule file of the repository says something else under the same key.",
+        "Policy stands above memory: change the rule file yourself, or reject the candidate.",
+    ),
+    (
+        "duplicate.rule",
+        Exit.REFUSED,
+        "A rule file of the repository says the same; agents are told it already.",
+        "Nothing to do: it is out of the way, and comes back if the rule file stops saying it.",
     ),
     (
         "duplicate.same-claim",

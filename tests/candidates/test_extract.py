@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from core.candidates.extract import extract
 from core.candidates.lanes import Lane
-from core.candidates.rules import find
+from core.candidates.statements import find
 from core.evidence.import_ import import_paths
 from core.ports import Desk
 from schemas.candidates import CandidateState

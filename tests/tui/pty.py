@@ -30,9 +30,11 @@ _OSC = re.compile(rb"\x1b\]([0-9]+);([^\x07\x1b]*)")
 
 
 class Terminal:
-    """One run of `memdesk` under a pty."""
+    """One run of `memdesk` under a pty: the desk, or the command that `args` name."""
 
-    def __init__(self, root: Path, size: tuple[int, int] = (120, 40), **env: str) -> None:
+    def __init__(
+        self, root: Path, size: tuple[int, int] = (120, 40), *args: str, **env: str
+    ) -> None:
         script = str(Path(sys.executable).parent / "memdesk")
         self.out = bytearray()
         self.status: int | None = None
@@ -42,7 +44,9 @@ class Terminal:
             fcntl.ioctl(0, termios.TIOCSWINSZ, window)
             given = {"TERM": "xterm-256color", "LC_ALL": "C.UTF-8", "TEXTUAL_ANIMATIONS": "none"}
             inherited = {k: v for k, v in os.environ.items() if k not in ("COLUMNS", "LINES")}
-            os.execve(script, [script, "--workspace", str(root)], {**inherited, **given, **env})
+            os.execve(
+                script, [script, "--workspace", str(root), *args], {**inherited, **given, **env}
+            )
         self.pid = pid
         os.set_blocking(self.fd, False)
 

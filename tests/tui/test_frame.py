@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 import sqlite3
+import threading
 from pathlib import Path
 
 import pytest
@@ -53,6 +54,24 @@ async def test_the_palette_runs_every_action_by_name(laid: Desk, workspace: Path
         await desk.until(lambda: desk.app.active == 0)
         names = [c.title for c in desk.app.get_system_commands(desk.app.screen)]
         assert len(names) == len(set(names))
+
+
+async def test_a_list_that_comes_while_the_desk_is_left_finds_nobody(
+    laid: Desk, workspace: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The store answers after the list was taken down: no worker fails."""
+    async with opened(workspace) as desk:
+        client, gate = desk.app.client, threading.Event()
+        assert client is not None
+        counts = client.counts
+        monkeypatch.setattr(client, "counts", lambda: counts() if gate.wait(10) else None)
+        desk.candidates.reload()
+        await desk.pilot.pause()
+        await desk.candidates.list.remove()
+        gate.set()
+        await desk.settle()
+        desk.candidates.reload()
+        await desk.settle()
 
 
 @pytest.mark.parametrize("plain", [False, True], ids=["unicode", "ascii"])

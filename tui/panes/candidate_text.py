@@ -30,11 +30,12 @@ def mask(text: str) -> str:
 
 
 _GROUPS: dict[int | str, str] = {
-    0: "They contradict something that stands: in memory, or waiting beside them.",
+    0: "They contradict something that stands: in a rule file, in memory, or waiting beside them.",
     1: "The owner asked for these, in so many words.",
     2: "Decisions and labelled facts, said by the owner or written in a document.",
     3: "The owner asked for these once; done, they are no memory.",
     4: "Agents said these as if they were settled; no words of the owner stand behind them.",
+    5: "A rule file says these already; agents are told them at every start.",
 }
 
 
@@ -126,7 +127,9 @@ _END = " .;!"
 
 
 def where(related: Related) -> str:
-    """Where another statement stands: in memory, or the state of its candidate."""
+    """Where another statement stands: a line of a rule file, in memory, or its candidate's state."""
+    if related.rule:
+        return related.ref
     place = related.state or f"in memory {related.layer}"
     return f"{place} {short(related.ref)}"
 

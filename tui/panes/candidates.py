@@ -25,13 +25,17 @@ if TYPE_CHECKING:
     from schemas.storage import CandidateFilter, Place
     from tui.client import Counts, Section
 
-_VIEWS: tuple[tuple[str, tuple[str, ...]], ...] = (
-    ("needs you", ("pending",)),
-    ("deferred", ("deferred",)),
-    ("accepted", ("accepted",)),
-    ("rejected", ("rejected",)),
-    ("promoted", ("promoted",)),
-    ("all", ()),
+_NEEDED, _IN_RULES = (0, 5), (5, 6)
+"""Lanes of the queue, and of what a rule file says already (`core.candidates.lanes`)."""
+_RULES = "in rules"
+_VIEWS: tuple[tuple[str, tuple[str, ...], tuple[int, int] | None], ...] = (
+    ("needs you", ("pending",), _NEEDED),
+    ("deferred", ("deferred",), None),
+    ("accepted", ("accepted",), None),
+    ("rejected", ("rejected",), None),
+    ("promoted", ("promoted",), None),
+    (_RULES, ("pending",), _IN_RULES),
+    ("all", (), None),
 )
 _REMARKS = {
     "one-off requests": "r rejects the group",
@@ -39,6 +43,7 @@ _REMARKS = {
 }
 _ORDERS = ("group", "session", "kind", "author")
 _LAST = 3
+_PLACE = 28
 
 
 class CandidatesPane(AskingPane):
@@ -95,11 +100,18 @@ class CandidatesPane(AskingPane):
         """States of the view; none means all."""
         return _VIEWS[self.view][1]
 
+    @property
+    def queue(self) -> bool:
+        """True for the view of what needs a decision."""
+        return self.view == 0
+
     def _filter(self) -> CandidateFilter:
         from schemas.storage import CandidateFilter
 
         keep = tuple(sorted(self.kept | self.due))
-        return CandidateFilter(self.states, self.words or None, keep=keep, order=self.order)
+        lanes = _VIEWS[self.view][2]
+        words = self.words or None
+        return CandidateFilter(self.states, words, keep=keep, order=self.order, lanes=lanes)
 
     async def load_list(self) -> None:
         """The whole list's shape; rows that others decided stay, with their new sign."""
@@ -112,7 +124,7 @@ class CandidatesPane(AskingPane):
         counts = await self.ask(client.counts)
         if counts is None or view != self._view():
             return
-        self.due = frozenset(counts.due) if self.states == ("pending",) else frozenset()
+        self.due = frozenset(counts.due) if self.queue else frozenset()
         if self.states:
             self.kept |= {r.number for r in moved or () if not self.undecided(r)}
         wanted, still = self._filter(), self._of(None)
@@ -132,7 +144,7 @@ class CandidatesPane(AskingPane):
 
     def _groups(self, sections: Sequence[Section]) -> list[Group]:
         """Headers of the queue, or of any list in another order than its own."""
-        if self.states != ("pending",) and self.order == "group":
+        if not self.queue and self.order == "group":
             return []
         return [
             Group(
@@ -172,6 +184,9 @@ class CandidatesPane(AskingPane):
                 " No candidates yet: memdesk evidence import PATH, then memdesk candidates extract."
             )
             return [(text, "muted")]
+        if _VIEWS[self.view][0] == _RULES:
+            text = " No pending candidate says what a rule file says already. f shows other states."
+            return [(text, "muted")]
         deferred = counts.candidates.get("deferred", 0) - len(counts.due)
         returns = f", the next returns {day(counts.next_due)}" if counts.next_due else ""
         text = f" Nothing needs you here. {deferred:,} deferred{returns}; f shows other states."
@@ -185,15 +200,19 @@ class CandidatesPane(AskingPane):
         shown = {"needs you": counts.waiting}
         shown["deferred"] = counts.candidates.get("deferred", 0) - len(counts.due)
         shown |= {s: counts.candidates.get(s, 0) for s in ("accepted", "rejected")}
+        if counts.ruled or view == _RULES:
+            shown[_RULES] = counts.ruled
         if view in ("all", "promoted"):
             shown[view] = self.list.total
         parts: list[tuple[str, str]] = [(" ", "text")]
         for i, (label, count) in enumerate(shown.items()):
             role = "accent" if view == label else "text"
             parts += [(dot if i else "", "muted"), (f"{label} {count:,}", role)]
-        order = f"by {self.order}{dot}"
-        right = f"filter “{self.words}” {self.list.total:,}" if self.words else f"{order}/ filter"
-        self.query_one("#summary", Row).show(parts, [(right + " ", "muted")])
+        rights = (f"by {self.order}{dot}/ filter", "/ filter", "")
+        if self.words:
+            rights = (f"filter “{self.words}” {self.list.total:,}",) * 3
+        ends = [[(f"{right} ", "muted")] for right in rights]
+        self.query_one("#summary", Row).show(parts, *ends)
 
     def _show_last(self, last: Sequence[Sequence[CandidateVersion]]) -> None:
         """The last decisions under the list, and whether `u` undoes the first."""
@@ -246,7 +265,8 @@ class CandidatesPane(AskingPane):
             (f"{mark} ", "muted" if faded else role),
             (f"{kind(row.kind.value):<10}", "muted"),
         ]
-        end = f"{row.author} {age(row.created, now):>4} "
+        said = row.rule if len(row.rule) <= _PLACE else f"…{row.rule[1 - _PLACE :]}"
+        end = f"{said or row.author} {age(row.created, now):>4} "
         room = width - width_of(left) - len(end) - 1
         left += fit([(" ".join(row.statement[:600].split()), words)], max(0, room))
         return justified(left, [(end, "muted")], width)

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from textual import work
 from textual.containers import Container, Vertical
+from textual.css.query import NoMatches
 from textual.widget import Widget
 
 from tui.messages import Hints
@@ -159,9 +160,12 @@ class ListingPane(Pane):
     @work(group="reload")
     async def _load_due(self) -> None:
         try:
-            while self._due:
+            while self._due and self.query(PagedList):
                 self._due = False
                 await self.load_list()
+        except NoMatches:
+            if self.query(PagedList):  # else the desk is being left while its list comes
+                raise
         finally:
             self._loading = False
 

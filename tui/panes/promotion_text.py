@@ -103,9 +103,9 @@ def effects(p: Preview, g: Glyphs) -> list[Line]:
         role = "warn" if e.code.startswith("conflict") else "text"
         lines.append(Line([(f" {_EFFECT.get(e.code, g.dot)} {e.text}", role)], indent=3))
     for c in p.conflicts:
-        lines.append(
-            Line([(f" ! {c.code}   {c.layer} {short(c.ref)}  {c.statement}", "warn")], indent=3)
-        )
+        place = c.ref if c.rule else short(c.ref)
+        text = f" ! {c.code}   {c.layer} {place}  {c.statement}"
+        lines.append(Line([(text, "warn")], indent=3))
     return lines
 
 

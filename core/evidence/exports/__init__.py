@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import sqlite3
 import tempfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import BinaryIO
 
@@ -38,6 +38,16 @@ def streams(desk: Desk, path: Path, file: BinaryIO) -> Iterator[tuple[str, Binar
         yield "", file
     else:
         yield _stream(*found)
+
+
+def tree_session(path: Path, limit: int, wanted: Callable[[str], bool]) -> BinaryIO | None:
+    """The stream of a session file of OpenCode's tree; None for one of a folder not wanted."""
+    root = opencode_tree.root_of(path)
+    folder = root and opencode_tree.folder_of(path, _small, limit)
+    if root is None or not folder or not wanted(folder):
+        return None
+    found = opencode_tree.session(path, root, _small, limit)
+    return _stream(*found)[1] if found else None
 
 
 def _database(desk: Desk, path: Path, file: BinaryIO, limit: int) -> Iterator[tuple[str, BinaryIO]]:

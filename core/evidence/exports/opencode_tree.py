@@ -38,6 +38,11 @@ def session(path: Path, root: Path, read: Read, limit: int) -> tuple[str, Iterat
     return id_, _lines(raw, facts, root, read, limit)
 
 
+def folder_of(path: Path, read: Read, limit: int) -> str:
+    """The folder a session file says it ran in; empty where it says none."""
+    return text_of(_loaded(read(path, limit) or b"").get("directory"))
+
+
 def _lines(
     raw: bytes, session: dict[str, Any], root: Path, read: Read, limit: int
 ) -> Iterator[bytes]:
