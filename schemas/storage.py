@@ -139,6 +139,8 @@ class OutboxTarget:
     before_digest: str | None
     after_digest: str
     after: bytes
+    staged: bool = False
+    """True when the bytes are too many for a row: they wait in `.memdesk/staged/`."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""`evidence import|list|show` (spec 1)."""
+"""`evidence import|intake|list|show` (spec 1)."""
 
 from __future__ import annotations
 
@@ -43,6 +43,16 @@ def _report(r: ImportReport) -> list[str]:
     lines += [f"! {x.path}: {x.code}: {x.message}" for x in r.refused]
     lines += [f"! {note}" for note in r.notes]
     return lines
+
+
+@evidence.command("intake")
+def intake(path: Path = typer.Argument(..., help="A file inside the workspace.")) -> None:
+    """Preview a raw copy under .aiwg/wiki/raw/; `promotion confirm` makes it."""
+    from core.commands.promotion import preview_lines
+    from core.evidence.intake import preview
+
+    shown = preview(desk_(), path, text=True).preview
+    emit(shown, *preview_lines(shown))
 
 
 @evidence.command("list")

@@ -38,6 +38,18 @@ class Target:
 
 
 @dataclass(frozen=True, slots=True)
+class Copy:
+    """A file of any size that becomes the exact copy of a source; its bytes are never held whole."""
+
+    path: str
+    source: str
+    """Where the bytes are read from, inside the workspace."""
+    before_digest: str | None
+    after_digest: str
+    size: int
+
+
+@dataclass(frozen=True, slots=True)
 class Plan:
     """What an operation would do now: bound facts, exact bytes, and what a person must be told."""
 
@@ -48,6 +60,8 @@ class Plan:
     affects: tuple[Effect, ...] = ()
     checks: tuple[Effect, ...] = ()
     facts: dict[str, str] = field(default_factory=dict)
+    copies: tuple[Copy, ...] = ()
+    """Files that are copied; they are written before the targets."""
 
 
 class Handler(Protocol):
@@ -96,6 +110,11 @@ def operation_id(desk: Desk, envelope: Envelope) -> str:
     return keyed_id("op", desk.secret, canonical(envelope.model_dump(mode="json")))
 
 
+def subject_word(envelope: Envelope) -> str:
+    """What the subject of an operation is called: a candidate, or the source it takes in."""
+    return "candidate" if envelope.subject.startswith("cand_") else "source"
+
+
 def bound(target: TargetChange | BoundTarget) -> BoundTarget:
     """A target without the diff a person reads."""
     return BoundTarget(
@@ -109,7 +128,10 @@ def moved(then: Envelope, now: Envelope) -> tuple[Moved, ...]:
     if then.subject_digest != now.subject_digest or then.request != now.request:
         out.append(
             Moved(
-                what="candidate", name=now.subject, then=then.subject_digest, now=now.subject_digest
+                what=subject_word(then),
+                name=now.subject,
+                then=then.subject_digest,
+                now=now.subject_digest,
             )
         )
     sources = {s.locator: s.digest for s in now.sources}
@@ -131,6 +153,8 @@ def moved(then: Envelope, now: Envelope) -> tuple[Moved, ...]:
     for t in then.targets:
         there = targets.get(t.path)
         current = there.before_digest if there else None
+        if there is None and out:
+            continue  # a file named after what moved is no other thing that moved
         if there is None or current != t.before_digest:
             out.append(Moved(what="target", name=t.path, then=t.before_digest, now=current))
     if not out:

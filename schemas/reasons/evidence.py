@@ -36,6 +36,43 @@ ROWS = table(
         "An installed reader failed on the file; what it had read before stays.",
         "Mend or remove that reader, or name another format with --format.",
     ),
+    # intake
+    (
+        "intake.protected-name",
+        Exit.REFUSED,
+        "The file's name says that it holds credentials; such files are never copied.",
+        "Take in a file without credentials; if it holds none, copy it under a plain name first.",
+    ),
+    (
+        "intake.name",
+        Exit.REFUSED,
+        "The file's name can't be written into a receipt, or is too long for its copy.",
+        "Copy the file under a shorter, valid UTF-8 name and take that in.",
+    ),
+    (
+        "intake.secret",
+        Exit.REFUSED,
+        "The file holds what looks like a credential; the preview names the lines.",
+        "Take in a copy of the file without it.",
+    ),
+    (
+        "intake.source-changing",
+        Exit.STALE,
+        "The file is being written while it is read.",
+        "Wait until its writer has finished, then preview again.",
+    ),
+    (
+        "intake.raw-conflict",
+        Exit.REFUSED,
+        "Under the copy's name stands a file with other bytes than the name says.",
+        "Look at that file and move it away; then preview again.",
+    ),
+    (
+        "intake.receipt-conflict",
+        Exit.REFUSED,
+        "Under the receipt's name stands something that is no receipt of this intake.",
+        "Look at that file and move it away; then preview again.",
+    ),
     # hazards
     (
         "hazard.secret",

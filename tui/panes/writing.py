@@ -18,8 +18,7 @@ if TYPE_CHECKING:
     from textual.events import Key, Paste
 
     from core.promotion.standing import Standing
-    from schemas.operations import Receipt
-    from schemas.promotion import Preview
+    from schemas.operations import Preview, Receipt
 
 _STARTABLE = ("previewed", "failed")
 _BACK = "esc  back to the list"
@@ -92,7 +91,7 @@ class WritingPane(PreviewingPane):
         if p.conflicts:
             text += f" {self.glyphs.dot} {len(p.conflicts)} conflicting statement(s) stay"
         if p.duplicate:
-            text += f" {self.glyphs.dot} the line stands already"
+            text += f" {self.glyphs.dot} the {'line' if p.candidate else 'copy'} stands already"
         return text
 
     def _armed_keys(self, p: Preview) -> str:
