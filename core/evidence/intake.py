@@ -183,14 +183,14 @@ def _affects(taken: Intake, copy: Copy, receipt: Target) -> tuple[Effect, ...]:
         return Effect(code=code, text=text)
 
     if copy.before_digest is None:
-        first = effect("effect.new-file", f"new file  {taken.size:,} bytes, {taken.digest}")
+        first = effect("new-file", f"new file  {taken.size:,} bytes")
     else:
-        first = effect("duplicate.same-bytes", f"the same {taken.size:,} bytes stand there already")
+        first = effect("same-bytes", f"the same {taken.size:,} bytes stand there already")
     out = [first]
     if receipt.before is not None:
-        out.append(effect("duplicate.same-receipt", "the first receipt stays as it is"))
-    out.append(effect("effect.evidence", f"evidence only ({taken.kind}): nothing is promoted"))
-    out.append(effect("effect.next", f"read it afterwards with  evidence import {copy.path}"))
+        out.append(effect("same-receipt", "the first receipt stays as it is"))
+    out.append(effect("evidence-only", f"evidence only ({taken.kind}): nothing is promoted"))
+    out.append(effect("next", f"read it afterwards with  evidence import {copy.path}"))
     return tuple(out)
 
 

@@ -251,7 +251,7 @@ class PromotionPane(WritingPane):
             self.drop()
             self.title(short(item.held.belief.id), item.held.at.state.value)
             self.detail.show(write.held(item.held, self.glyphs))
-        elif isinstance(item, _Item) and item.write is not None:
+        elif isinstance(item, _Item) and item.write is not None and self.tab == 1:
             self._open_operation(item.write.operation_id)
         elif self.read is None and self.receipt is None:
             self._invite()

@@ -23,10 +23,10 @@ if TYPE_CHECKING:
 _EFFECT = {
     "belief.new": "+",
     "conflict.same-key": "!",
-    "duplicate.same-bytes": "=",
     "duplicate.same-claim": "=",
-    "duplicate.same-receipt": "=",
-    "effect.new-file": "+",
+    "new-file": "+",
+    "same-bytes": "=",
+    "same-receipt": "=",
 }
 
 
