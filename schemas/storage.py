@@ -144,6 +144,18 @@ class OutboxTarget:
 
 
 @dataclass(frozen=True, slots=True)
+class Citing:
+    """A live candidate version and the events it cites; `place` is what it is paged by."""
+
+    place: tuple[int, int]
+    id: str
+    version: int
+    state: str
+    statement: str
+    events: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class StoredOperation:
     """An operation row with what it is bound to."""
 

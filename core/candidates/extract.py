@@ -348,6 +348,13 @@ def proposals(event: Event) -> Iterator[Proposal]:
         )
 
 
+def _revoked(desk: Desk, id_: str) -> bool:
+    """True for an event whose source was revoked: another that repeats it stands for itself."""
+    with desk.store.read() as view:
+        files = view.evidence.files_of([id_])
+        return any(view.evidence.revoked(f) for f in files.values())
+
+
 def extract(desk: Desk, *, source: str | None = None) -> ExtractReport:
     """Propose from all evidence, or one file; a second run proposes nothing new.
 
@@ -370,7 +377,10 @@ def extract(desk: Desk, *, source: str | None = None) -> ExtractReport:
         found: list[Proposal] = []
         for _place, event in batch:
             messages += 1
-            if event.same_as is not None:
+            if event.revoked:
+                skipped["revoked"] += 1
+                continue
+            if event.same_as is not None and not _revoked(desk, event.same_as):
                 skipped["same-as-earlier"] += 1
                 continue
             if event.author is Author.OWNER and _pasted(event.text):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from core.identity import Locator, Span, digest, one_id, parse_locator
 from core.ports import Desk, Reader
 from schemas.candidates import Source
@@ -47,8 +49,10 @@ def surroundings(desk: Desk, event: str, *, before: int = 3, after: int = 3) -> 
 def source_of(event: Event, span: Span | None) -> Source:
     """A minimised reference to a span of an event, with the quote it stands for.
 
-    Raises Refused `span.outside-text`, `candidate.quote-missing`.
+    Raises Refused `span.outside-text`, `candidate.quote-missing`, `evidence.revoked`.
     """
+    if event.revoked:
+        raise Refused("evidence.revoked", event=event.id)
     data = event.text.encode()
     if not data.strip():
         raise Refused("candidate.quote-missing", event=event.id)
@@ -65,6 +69,14 @@ def source_of(event: Event, span: Span | None) -> Source:
         session=event.session,
         line=event.line,
         time=event.time,
+    )
+
+
+def revoked(view: Reader, sources: Sequence[Source]) -> tuple[str, ...]:
+    """Locators of the sources whose file was revoked."""
+    files = view.evidence.files_of([s.event for s in sources])
+    return tuple(
+        s.locator for s in sources if s.event in files and view.evidence.revoked(files[s.event])
     )
 
 

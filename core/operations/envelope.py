@@ -163,6 +163,9 @@ def moved(then: Envelope, now: Envelope) -> tuple[Moved, ...]:
 
 
 def _other_differences(then: Envelope, now: Envelope) -> list[Moved]:
+    rules = [c for c in now.blocked_by if c not in then.blocked_by]
+    if rules:
+        return [Moved(what="rule", name=c, then=None, now=c, detail=c) for c in rules]
     before, after = then.model_dump(mode="json"), now.model_dump(mode="json")
     return [
         Moved(what=name, name=name, then=str(before[name]), now=str(after[name]))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from core import config
 from core.candidates.review import CandidateRef
-from core.evidence import intake
+from core.evidence import intake, revoke
 from core.identity import parse_locator
 from core.operations import confirm, envelope
 from core.operations import preview as operations
@@ -59,5 +59,7 @@ def again(desk: Desk, operation_id: str) -> Exact:
     then = confirm.stored(desk, operation_id).envelope
     if then.action == intake.ACTION:
         return intake.preview(desk, desk.workspace.root / then.subject)
+    if then.consumer == revoke.CONSUMER:
+        return revoke.preview(desk, then.subject, reason=then.request.get("reason", ""))
     locator = parse_locator(then.subject, "cand")
     return exact(desk, CandidateRef(locator.id, locator.version or 0), then.consumer)

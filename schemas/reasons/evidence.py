@@ -36,6 +36,12 @@ ROWS = table(
         "An installed reader failed on the file; what it had read before stays.",
         "Mend or remove that reader, or name another format with --format.",
     ),
+    (
+        "evidence.revoked",
+        Exit.REFUSED,
+        "The source was revoked: it can be read, and nothing new may rest on it.",
+        "Cite a source that stands.",
+    ),
     # intake
     (
         "intake.protected-name",

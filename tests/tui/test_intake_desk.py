@@ -6,6 +6,7 @@ from pathlib import Path
 
 from core.evidence import intake
 from core.ports import Desk
+from schemas.common import Page
 from schemas.operations import Preview
 from tests.conftest import write
 from tests.making import sha
@@ -92,3 +93,28 @@ async def test_a_hostile_name_is_shown_by_its_marks(laid: Desk, workspace: Path)
         assert "\x1b" not in desk.text() and "\u202e" not in desk.text()
         assert "sources/a" in desk.text()
         assert desk.widths() == {120}
+
+
+async def test_a_source_is_revoked_by_keys_after_its_dependents_were_seen(
+    laid: Desk, workspace: Path
+) -> None:
+    """The bar names the source, not files; every disposition is on screen before c works."""
+    from core.evidence import revoke
+
+    made = other(workspace)
+    with made.store.read() as view:
+        event = view.evidence.events(Page(limit=1))[0][0]
+    revoke.preview(made, event.file)
+    made.store.close()
+    async with opened(workspace, size=(80, 24)) as desk:
+        await desk.press(*WRITES)
+        await desk.sees("every changed line must have been on screen")
+        while not desk.promotion.detail.seen_all:
+            await desk.press("space")
+        assert "can't be promoted any more" in desk.text()
+        await desk.press("c")
+        assert f"ARMED  revoke {event.file}" in desk.rows()[-2]
+        await desk.press("enter")
+        await desk.sees("WRITTEN rcpt_")
+    with laid.store.read() as view:
+        assert view.evidence.revoked(event.file)

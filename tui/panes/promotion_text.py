@@ -27,6 +27,7 @@ _EFFECT = {
     "new-file": "+",
     "same-bytes": "=",
     "same-receipt": "=",
+    "withhold": "!",
 }
 
 
@@ -124,8 +125,10 @@ def effects(p: Preview, g: Glyphs) -> list[Line]:
     """What a confirm brings beside the bytes, conflicts among it."""
     lines = [header("effects", str(len(p.affects)), g)]
     for e in p.affects:
-        role = "warn" if e.code.startswith("conflict") else "text"
-        lines.append(Line([(f" {_EFFECT.get(e.code, g.dot)} {e.text}", role)], indent=3))
+        role = "warn" if e.code.startswith(("conflict", "withhold")) else "text"
+        # Where no file is written, its effects are what a reader must have seen.
+        keys = () if p.targets else ((e.code, e.text),)
+        lines.append(Line([(f" {_EFFECT.get(e.code, g.dot)} {e.text}", role)], 3, keys))
     for c in p.conflicts:
         lines.append(
             Line([(f" ! {c.code}   {c.layer} {short(c.ref)}  {c.statement}", "warn")], indent=3)

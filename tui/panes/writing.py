@@ -85,7 +85,8 @@ class WritingPane(PreviewingPane):
         return next((way for way in ways if cell_len(way) <= width), text + end)
 
     def _armed_text(self, p: Preview) -> str:
-        text = f" ARMED  write {files(len(p.targets))} to {p.consumer}"
+        what = f"write {files(len(p.targets))} to" if p.targets else f"{p.action} {p.subject} in"
+        text = f" ARMED  {what} {p.consumer}"
         if p.supersedes:
             text += f" {self.glyphs.dot} supersede {len(p.supersedes)}"
         if p.conflicts:
