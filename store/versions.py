@@ -136,7 +136,7 @@ class Versions:
         return [_version(r) for r in self._c.execute(query, {"ws_": self._ws})]
 
 
-def _citing(r: sa.Row[tuple[Any, ...]]) -> Citing:
+def _citing(r: Any) -> Citing:
     document = json.loads(bytes(r.document))
     events = tuple(dict.fromkeys(s["event"] for s in document["sources"]))
     place = (r.number, r.version)

@@ -172,7 +172,8 @@ class WritingPane(PreviewingPane):
     def _written(self, receipt: Receipt) -> None:
         g = self.glyphs
         self.show_receipt(receipt, "written")
-        files = ", ".join(t.path.rpartition("/")[2] for t in receipt.targets)
+        names = [t.path.rpartition("/")[2] for t in receipt.targets]
+        files = ", ".join(names) or f"{receipt.action} {receipt.subject}"
         by = f"written before by {name_of(receipt.reviewer)}" if receipt.replayed else "WRITTEN"
         self.bar.say(f"{g.promoted} {by} {short(receipt.receipt_id)} {g.dot} {files}", "good")
         self.focus_list()
