@@ -26,7 +26,7 @@ from core.ports import Desk, Writer
 from core.screening import secret_spans
 from core.workspace import Workspace
 from schemas.common import Classification
-from schemas.errors import MemdeskError, Refused
+from schemas.errors import MemdeskError, NotFound, Refused
 from schemas.operations import BoundTarget, Effect, Envelope, OperationState, Receipt
 from schemas.storage import OutboxTarget, StoredOperation
 
@@ -175,7 +175,10 @@ def _files(workspace: Workspace, taken: Intake, time: int) -> tuple[Copy, Target
 
 def _there(workspace: Workspace, path: str) -> str | None:
     """Digest of what stands at a target. Raises Refused `destination.link`, `path.not-regular`."""
-    return workspace.digest(path)
+    try:
+        return survey(workspace, path, screened=False).digest
+    except NotFound:
+        return None
 
 
 def _affects(taken: Intake, copy: Copy, receipt: Target) -> tuple[Effect, ...]:

@@ -72,15 +72,19 @@ def source_of(event: Event, span: Span | None) -> Source:
     )
 
 
-def revoked(view: Reader, sources: Sequence[Source]) -> tuple[str, ...]:
-    """Locators of the sources whose file was revoked."""
+def standing(view: Reader, sources: Sequence[Source]) -> list[Source]:
+    """The sources with their state: `current`, `revoked`, or `missing` words (spec 1.7, 5.2)."""
     files = view.evidence.files_of([s.event for s in sources])
-    return tuple(
-        s.locator for s in sources if s.event in files and view.evidence.revoked(files[s.event])
-    )
+    out = []
+    for s in sources:
+        state = "missing"
+        if _current(view, s):
+            state = "revoked" if view.evidence.revoked(files[s.event]) else "current"
+        out.append(s.model_copy(update={"state": state}))
+    return out
 
 
-def current(view: Reader, source: Source) -> bool:
+def _current(view: Reader, source: Source) -> bool:
     """True while the spanned bytes are there and have the digest the source was made with."""
     event = view.evidence.event(source.event)
     if event is None:

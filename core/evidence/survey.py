@@ -33,21 +33,22 @@ class Survey:
 _known: dict[tuple[object, ...], Survey] = {}
 
 
-def survey(workspace: Workspace, path: str) -> Survey:
+def survey(workspace: Workspace, path: str, *, screened: bool = True) -> Survey:
     """Read a regular file inside the workspace once; again only when it was touched since.
 
     A preview on screen is compared every second. What is written is read anew and compared with
-    the digest, so a stale answer here can only be refused there.
+    the digest, so a stale answer here can only be refused there. Not `screened`, no credential is
+    looked for.
 
     Raises NotFound `path.not-found`; Refused `destination.link`, `path.not-regular`,
     `path.unreadable`; Stale `intake.source-changing`.
     """
     with workspace.open(path) as file:
         stamp = _stamp(file)
-        key = (workspace.root, path, *stamp)
+        key = (workspace.root, path, screened, *stamp)
         if (found := _known.get(key)) is not None:
             return found
-        found = _read(file, path, stamp)
+        found = _read(file, path, stamp, screened)
         if time.time_ns() - max(stamp[-2:]) > _FRESH_NS:
             if len(_known) >= _KEPT:
                 _known.clear()
@@ -60,12 +61,13 @@ def _stamp(file: BinaryIO) -> tuple[int, ...]:
     return info.st_dev, info.st_ino, info.st_size, info.st_mtime_ns, info.st_ctime_ns
 
 
-def _read(file: BinaryIO, path: str, stamp: tuple[int, ...]) -> Survey:
+def _read(file: BinaryIO, path: str, stamp: tuple[int, ...], screened: bool) -> Survey:
     hasher, left, scan = hashlib.sha256(), stamp[2], _Scan()
     # A file that grows as fast as it is read would never end.
     while left and (data := file.read(min(_PIECE, left))):
         hasher.update(data)
-        scan.feed(data)
+        if screened:
+            scan.feed(data)
         left -= len(data)
     if _stamp(file) != stamp:
         raise Stale("intake.source-changing", path=path)

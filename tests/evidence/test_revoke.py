@@ -136,6 +136,8 @@ def test_a_candidate_of_revoked_sources_only_is_blocked_from_promotion(desk: Des
     assert "candidate.source-revoked" in stale.value.message
     (moved,) = operations.show(desk, early.operation_id).moved
     assert (moved.what, moved.name) == ("rule", "candidate.source-revoked")
+    states = [[s.state for s in review.show(desk, ref(v)).sources] for v in (lone, backed)]
+    assert states == [["revoked"], ["revoked", "current"]]
     late = promotion.build(desk, ref(lone), "line-memory")
     assert late.blocked_by == ("candidate.source-revoked",)
     with pytest.raises(Refused):

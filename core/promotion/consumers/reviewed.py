@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from core import claims
 from core.candidates.propose import claim_of
-from core.evidence.lookup import current, revoked
+from core.evidence.lookup import standing
 from core.identity import digest, keyed_id, parse_locator
 from core.operations.envelope import Plan, Target, bound_source
 from core.ports import Desk, Reader, Writer
@@ -39,9 +39,11 @@ def reviewed(desk: Desk, subject: str) -> Reviewed:
     with desk.store.read() as view:
         version = accepted(view, subject)
         beside = claims.relations(view.claims, claim_of(desk, version))
-        missing = tuple(s.locator for s in version.sources if not current(view, s))
-        gone = revoked(view, version.sources)
-    return Reviewed(version, beside.conflicts, beside.duplicates, missing, gone)
+        sources = standing(view, version.sources)
+    missing, revoked = (
+        tuple(s.locator for s in sources if s.state == state) for state in ("missing", "revoked")
+    )
+    return Reviewed(version, beside.conflicts, beside.duplicates, missing, revoked)
 
 
 def accepted(view: Reader, subject: str) -> CandidateVersion:
