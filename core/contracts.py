@@ -22,7 +22,7 @@ DOCUMENTS: dict[str, type[BaseModel]] = {
     "extract-report": candidates.ExtractReport,
     "envelope": operations.Envelope,
     "receipt": operations.Receipt,
-    "preview": promotion.Preview,
+    "preview": operations.Preview,
     "belief": promotion.Belief,
     "status": status.Status,
     "verify-report": status.VerifyReport,

@@ -19,36 +19,53 @@ from schemas.common import Classification
 MASK = "••••••••"
 
 _TOKEN = r"(?<![A-Za-z0-9_\-])"
-_SECRET_SHAPES = (
+_SECRET_SHAPES: tuple[tuple[tuple[str, ...], re.Pattern[str]], ...] = (
     *tuple(
-        re.compile(_TOKEN + shape)
-        for shape in (
-            r"(?:AKIA|ASIA|AGPA|AIDA|AROA)[0-9A-Z]{16}(?![0-9A-Z])",
-            r"gh[pousr]_[A-Za-z0-9_]{20,}",
-            r"github_pat_[A-Za-z0-9_]{20,}",
-            r"glpat-[A-Za-z0-9_\-]{16,}",
-            r"xox[abeprs]-[A-Za-z0-9\-]{10,}",
-            r"(?:sk|pk|rk)_(?:live|test)_[A-Za-z0-9]{8,}",
-            r"sk-(?=[a-z_\-]*[A-Z0-9])(?:proj-|ant-|or-)?[A-Za-z0-9_\-]{16,}",
-            r"AIza[0-9A-Za-z_\-]{30,}",
-            r"ya29\.[0-9A-Za-z_\-]{20,}",
-            r"npm_[A-Za-z0-9]{30,}",
-            r"pypi-[A-Za-z0-9_\-]{20,}",
-            r"hf_[A-Za-z0-9]{20,}",
-            r"dop_v1_[a-f0-9]{40,}",
-            r"SG\.[A-Za-z0-9_\-]{16,}\.[A-Za-z0-9_\-]{16,}",
-            r"shp(?:at|ca|pa|ss)_[a-fA-F0-9]{24,}",
-            r"eyJ[A-Za-z0-9_\-]{8,}\.eyJ[A-Za-z0-9_\-]{8,}\.[A-Za-z0-9_\-]*",
-            r"whsec_[A-Za-z0-9]{16,}",
-            r"(?:AccountKey|SharedAccessSignature)=[A-Za-z0-9+/=%&\-]{20,}",
+        (anchors, re.compile(_TOKEN + shape))
+        for anchors, shape in (
+            (
+                ("akia", "asia", "agpa", "aida", "aroa"),
+                r"(?:AKIA|ASIA|AGPA|AIDA|AROA)[0-9A-Z]{16}(?![0-9A-Z])",
+            ),
+            (("gho_", "ghp_", "ghu_", "ghs_", "ghr_"), r"gh[pousr]_[A-Za-z0-9_]{20,}"),
+            (("github_pat_",), r"github_pat_[A-Za-z0-9_]{20,}"),
+            (("glpat-",), r"glpat-[A-Za-z0-9_\-]{16,}"),
+            (("xox",), r"xox[abeprs]-[A-Za-z0-9\-]{10,}"),
+            (("k_live_", "k_test_"), r"(?:sk|pk|rk)_(?:live|test)_[A-Za-z0-9]{8,}"),
+            (("sk-",), r"sk-(?=[a-z_\-]*[A-Z0-9])(?:proj-|ant-|or-)?[A-Za-z0-9_\-]{16,}"),
+            (("aiza",), r"AIza[0-9A-Za-z_\-]{30,}"),
+            (("ya29.",), r"ya29\.[0-9A-Za-z_\-]{20,}"),
+            (("npm_",), r"npm_[A-Za-z0-9]{30,}"),
+            (("pypi-",), r"pypi-[A-Za-z0-9_\-]{20,}"),
+            (("hf_",), r"hf_[A-Za-z0-9]{20,}"),
+            (("dop_v1_",), r"dop_v1_[a-f0-9]{40,}"),
+            (("sg.",), r"SG\.[A-Za-z0-9_\-]{16,}\.[A-Za-z0-9_\-]{16,}"),
+            (("shp",), r"shp(?:at|ca|pa|ss)_[a-fA-F0-9]{24,}"),
+            (("eyj",), r"eyJ[A-Za-z0-9_\-]{8,}\.eyJ[A-Za-z0-9_\-]{8,}\.[A-Za-z0-9_\-]*"),
+            (("whsec_",), r"whsec_[A-Za-z0-9]{16,}"),
+            (
+                ("accountkey=", "sharedaccesssignature="),
+                r"(?:AccountKey|SharedAccessSignature)=[A-Za-z0-9+/=%&\-]{20,}",
+            ),
         )
     ),
-    re.compile(
-        r"-----BEGIN [A-Z ]*PRIVATE KEY-----[\s\S]*?(?:-----END [A-Z ]*PRIVATE KEY-----|\Z)"
+    (
+        ("private key",),
+        re.compile(
+            r"-----BEGIN [A-Z ]*PRIVATE KEY(?: BLOCK)?-----[\s\S]*?"
+            r"(?:-----END [A-Z ]*PRIVATE KEY(?: BLOCK)?-----|\Z)"
+        ),
     ),
-    re.compile(r"(?i)(?<=authorization: )(?:bearer|basic) +[A-Za-z0-9+/_.=\-]{8,}"),
-    re.compile(r"(?i)(?<=bearer )[A-Za-z0-9+/_.=\-]{20,}"),
-    re.compile(r"(?<=://)[^\s/@:]+:[^\s/@]+(?=@)"),
+    (
+        ("authorization: ",),
+        re.compile(r"(?i)(?<=authorization: )(?:bearer|basic) +[A-Za-z0-9+/_.=\-]{8,}"),
+    ),
+    (("bearer ",), re.compile(r"(?i)(?<=bearer )[A-Za-z0-9+/_.=\-]{20,}")),
+    (("://",), re.compile(r"(?<=://)[^\s/@:]+:[^\s/@]+(?=@)")),
+)
+"""Shapes of credentials, each with what its folded text must hold for it to be looked for."""
+_KEYWORD = re.compile(
+    "password|passwd|passphrase|secret|api|access|auth|token|private|pin|credential"
 )
 _KEYWORD_VALUE = re.compile(
     # No prefix is consumed: a run of words before the keyword would be tried from each of them.
@@ -134,10 +151,17 @@ class Screened:
 
 def secret_spans(text: str) -> list[tuple[int, int]]:
     """Character spans of credentials in `text`, merged and in order."""
-    spans = [m.span() for shape in _SECRET_SHAPES for m in shape.finditer(text)]
-    spans += [m.span("value") for m in _KEYWORD_VALUE.finditer(text) if _secret_value(m["value"])]
-    for given in (_ASSIGNED, _STATED):
-        spans += [m.span("value") for m in given.finditer(text) if _assigned_value(m["value"])]
+    folded = text.casefold()
+    spans = [
+        m.span()
+        for anchors, shape in _SECRET_SHAPES
+        if any(a in folded for a in anchors)
+        for m in shape.finditer(text)
+    ]
+    spans += [m.span("value") for m in _keyword_values(text, folded) if _secret_value(m["value"])]
+    if _KEYWORD.search(folded):
+        for given in (_ASSIGNED, _STATED):
+            spans += [m.span("value") for m in given.finditer(text) if _assigned_value(m["value"])]
     merged: list[tuple[int, int]] = []
     for start, end in sorted(spans):
         if merged and start <= merged[-1][1]:
@@ -145,6 +169,18 @@ def secret_spans(text: str) -> list[tuple[int, int]]:
         else:
             merged.append((start, end))
     return merged
+
+
+def _keyword_values(text: str, folded: str) -> Iterator[re.Match[str]]:
+    """What follows credential words; looked at only where such a word stands."""
+    if len(folded) != len(text):
+        yield from _KEYWORD_VALUE.finditer(text)
+        return
+    end = 0
+    for word in _KEYWORD.finditer(folded):
+        if word.start() >= end and (found := _KEYWORD_VALUE.match(text, word.start())):
+            end = found.end()
+            yield found
 
 
 def _secret_value(value: str) -> bool:

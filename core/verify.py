@@ -17,7 +17,7 @@ import orjson
 from core import sealed
 from core.candidates.lanes import Lane, lane_of
 from core.evidence import artifacts, commitments
-from core.identity import digest, digest_text
+from core.identity import digest_text
 from core.ports import Desk, Reader
 from schemas.candidates import (
     Attention,
@@ -373,8 +373,8 @@ def _drift(desk: Desk, receipts: list[Receipt]) -> list[Finding]:
     drift = []
     for path, (receipt_id, wanted) in sorted(newest.items()):
         try:
-            data = desk.workspace.read(path)
-            state = "is gone" if data is None else "" if digest(data) == wanted else "was edited"
+            now = desk.workspace.digest(path)
+            state = "is gone" if now is None else "" if now == wanted else "was edited"
         except MemdeskError as err:
             state = err.message
         if state:

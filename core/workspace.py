@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import hashlib
 import os
 import stat
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path, PurePath, PurePosixPath
+from typing import BinaryIO
 
 import orjson
 
@@ -73,6 +75,21 @@ class Workspace:
         finally:
             os.close(handle)
 
+    def make_private(self, path: str | PurePosixPath) -> None:
+        """Make a folder that only its owner opens (0700); one that stands is left as it is.
+
+        Raises as `directory` does.
+        """
+        pure = self.relative(path)
+        with self.directory(pure.parent, create=True) as folder:
+            try:
+                os.mkdir(pure.name, 0o700, dir_fd=folder)
+                os.fsync(folder)
+            except FileExistsError:
+                pass
+            except OSError as err:
+                raise folder_error(err, path, pure.name, folder) from err
+
     def read(self, path: str | PurePosixPath, *, limit: int = -1) -> bytes | None:
         """The bytes of a regular file inside the root, at most `limit`; None when there is none.
 
@@ -93,6 +110,29 @@ class Workspace:
                 return os.stat(pure.name, dir_fd=folder, follow_symlinks=False).st_nlink
         except (NotFound, OSError):
             return 0
+
+    def digest(self, path: str | PurePosixPath) -> str | None:
+        """Digest of a regular file of any size; None when there is none. Raises as `read` does."""
+        pure = self.relative(path)
+        try:
+            with self.directory(pure.parent) as folder:
+                return digest_at(folder, pure.name, pure)
+        except NotFound:
+            return None
+
+    @contextlib.contextmanager
+    def open(self, path: str | PurePosixPath) -> Iterator[BinaryIO]:
+        """A regular file inside the root, for reading piece by piece.
+
+        Raises NotFound `path.not-found`; Refused as `read` does.
+        """
+        pure = self.relative(path)
+        with self.directory(pure.parent) as folder:
+            handle = _regular(folder, pure.name, pure)
+        if handle is None:
+            raise NotFound("path.not-found", f"{pure} does not exist.", path=str(pure))
+        with os.fdopen(handle, "rb", buffering=0) as file:
+            yield file
 
 
 def _step(handle: int, part: str, create: bool, path: PurePosixPath) -> int:
@@ -134,6 +174,24 @@ def read_at(
     `path` is what a refusal calls it. Raises Refused `destination.link`, `path.not-regular`,
     `path.unreadable`.
     """
+    handle = _regular(folder, name, path)
+    if handle is None:
+        return None
+    with os.fdopen(handle, "rb") as file:
+        return file.read(limit)
+
+
+def digest_at(folder: int, name: str, path: PurePath | str | None = None) -> str | None:
+    """Its digest, read piece by piece; None when it does not exist. Raises as `read_at` does."""
+    handle = _regular(folder, name, path)
+    if handle is None:
+        return None
+    with os.fdopen(handle, "rb", buffering=0) as file:
+        return "sha256:" + hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def _regular(folder: int, name: str, path: PurePath | str | None = None) -> int | None:
+    """A handle on a regular file; None when there is none. Raises as `read_at` does."""
     where = str(path or name)
     try:
         handle = os.open(name, _FILE, dir_fd=folder)
@@ -148,8 +206,7 @@ def read_at(
     if not stat.S_ISREG(os.fstat(handle).st_mode):
         os.close(handle)  # `fdopen` would raise an error of its own for a folder
         raise Refused("path.not-regular", f"{where} is no regular file.", path=where)
-    with os.fdopen(handle, "rb") as file:
-        return file.read(limit)
+    return handle
 
 
 def find(start: Path) -> Path | None:

@@ -51,6 +51,7 @@ class Source(Contract):
     line: int
     time: int | None = None
     state: str = "current"
+    """As it stands now: `current`, `revoked` with its file, or `missing` words."""
 
 
 POLICY = "policy"

@@ -64,6 +64,8 @@ class Event(Contract):
     notes: tuple[str, ...] = ()
     same_as: str | None = None
     """Id of an earlier event with the same native id and words (a resumed or forked session)."""
+    revoked: bool = False
+    """True when its source was revoked: it stays readable, and nothing may rest on it."""
 
 
 class SourceFile(Contract):

@@ -6,6 +6,7 @@ from enum import StrEnum
 
 from pydantic import Field
 
+from schemas.candidates import Related
 from schemas.common import Actor, Classification, Contract, Digest, Document
 
 
@@ -47,6 +48,10 @@ class TargetChange(BoundTarget):
     encoding: str = "utf-8"
     newline: str = "lf"
     final_newline: bool = True
+    copied_from: str | None = None
+    """The source whose bytes it takes over whole; such a file has a size and no diff."""
+    size: int | None = None
+    """Bytes of a copied file."""
 
 
 class Effect(Contract):
@@ -83,6 +88,34 @@ class Moved(Contract):
     then: str | None
     now: str | None
     detail: str = ""
+
+
+class Preview(Document):
+    """The exact bytes a confirm of `operation_id` would write, and all it is bound to (spec 0.3)."""
+
+    operation_id: str
+    action: str = "promote"
+    consumer: str
+    subject: str
+    """What it is about: `ID@N` of a candidate version, or the path of a source."""
+    candidate: str = ""
+    """With `version` and `statement`: of a promotion only."""
+    version: int = 0
+    statement: str = ""
+    state: OperationState
+    targets: tuple[TargetChange, ...]
+    sources: tuple[BoundSource, ...]
+    conflicts: tuple[Related, ...] = ()
+    duplicate: bool = False
+    supersedes: tuple[str, ...] = ()
+    blocked_by: tuple[str, ...] = ()
+    affects: tuple[Effect, ...] = ()
+    checks: tuple[Effect, ...] = ()
+    policy_digest: Digest
+    reason: str = ""
+    moved: tuple[Moved, ...] = ()
+    """What differs from the stored preview; empty while it is fresh."""
+    provider_adapters_modified: bool = False
 
 
 class OperationRow(Contract):

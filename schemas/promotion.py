@@ -1,4 +1,4 @@
-"""Contracts of the promotion column: the preview of one candidate version, and beliefs (spec 5)."""
+"""Contracts of the promotion column: consumers and beliefs (spec 5)."""
 
 from __future__ import annotations
 
@@ -6,9 +6,7 @@ from enum import StrEnum
 
 from pydantic import Field
 
-from schemas.candidates import Related
-from schemas.common import Contract, Digest, Document
-from schemas.operations import BoundSource, Effect, Moved, OperationState, TargetChange
+from schemas.common import Contract, Document
 
 
 class Consumer(StrEnum):
@@ -17,31 +15,6 @@ class Consumer(StrEnum):
     LINE_MEMORY = "line-memory"
     WIKI = "wiki"
     CANONICAL_CONTEXT = "canonical-context"
-
-
-class Preview(Document):
-    """The exact bytes a confirm of `operation_id` would write, and all it is bound to (spec 5.2)."""
-
-    operation_id: str
-    action: str = "promote"
-    consumer: str
-    candidate: str
-    version: int
-    statement: str
-    state: OperationState
-    targets: tuple[TargetChange, ...]
-    sources: tuple[BoundSource, ...]
-    conflicts: tuple[Related, ...] = ()
-    duplicate: bool = False
-    supersedes: tuple[str, ...] = ()
-    blocked_by: tuple[str, ...] = ()
-    affects: tuple[Effect, ...] = ()
-    checks: tuple[Effect, ...] = ()
-    policy_digest: Digest
-    reason: str = ""
-    moved: tuple[Moved, ...] = ()
-    """What differs from the stored preview; empty while it is fresh."""
-    provider_adapters_modified: bool = False
 
 
 class BeliefState(StrEnum):

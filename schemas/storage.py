@@ -161,6 +161,20 @@ class OutboxTarget:
     before_digest: str | None
     after_digest: str
     after: bytes
+    staged: bool = False
+    """True when the bytes are too many for a row: they wait in `.memdesk/staged/`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Citing:
+    """A live candidate version and the events it cites; `place` is what it is paged by."""
+
+    place: tuple[int, int]
+    id: str
+    version: int
+    state: str
+    statement: str
+    events: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)

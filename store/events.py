@@ -9,11 +9,21 @@ import sqlalchemy as sa
 
 from schemas.common import Page
 from schemas.evidence import Author, Event, EventKind
+from schemas.operations import OperationState
 from schemas.storage import NewEvent, StoredFile, StoredLeaf
 from store.keys import ID, WS, cursor_of, hex_range, parse_cursor
-from store.tables import EVENT, EVENT_BODY, LABEL, SESSION_FILE, SOURCE_FILE, SOURCE_PATH
+from store.tables import (
+    EVENT,
+    EVENT_BODY,
+    LABEL,
+    OPERATION,
+    SESSION_FILE,
+    SOURCE_FILE,
+    SOURCE_PATH,
+)
 
 _LIST_TEXT = 4_096
+_MANY = 500
 _F, _E, _B = SOURCE_FILE.c, EVENT.c, EVENT_BODY.c
 _TWINS = {
     "sqlite": "SELECT wanted.value, (SELECT e.id FROM event AS e WHERE e.ws = ? "
@@ -61,6 +71,7 @@ class Events:
     def __init__(self, connection: sa.Connection, ws: int) -> None:
         self._c = connection
         self._ws = ws
+        self._revoked: dict[str, bool] = {}
 
     def _stored_file(self, id_: str) -> tuple[int, bytes] | None:
         """Number and tail of a file."""
@@ -166,6 +177,7 @@ class Events:
             part=r.part,
             notes=tuple(n for n in notes if not n.startswith("same:")),
             same_as=same,
+            revoked=self.revoked(r.file_id),
         )
 
     def event(self, id_: str) -> Event | None:
@@ -244,6 +256,33 @@ class Events:
             )
         ).scalar()
         return None if found is None else bytes(found)
+
+    def revoked(self, file: str) -> bool:
+        """True when a file's evidence was revoked; asked once a view for each file."""
+        known = self._revoked.get(file)
+        if known is None:
+            o = OPERATION.c
+            query = sa.select(o.id).where(
+                o.ws == self._ws,
+                o.subject == file,
+                o.action == "revoke",
+                o.state == OperationState.APPLIED.value,
+            )
+            known = self._revoked[file] = self._c.execute(query.limit(1)).first() is not None
+        return known
+
+    def files_of(self, events: Sequence[str]) -> dict[str, str]:
+        """The source file of each event that there is."""
+        out: dict[str, str] = {}
+        for n in range(0, len(events), _MANY):
+            ids = [bytes.fromhex(e.removeprefix("ev_")) for e in events[n : n + _MANY]]
+            rows = self._c.execute(
+                sa.select(_E.id, _F.id.label("file_id"))
+                .join(SOURCE_FILE, sa.and_(_F.ws == _E.ws, _F.file == _E.file))
+                .where(_E.ws == self._ws, _E.id.in_(ids))
+            )
+            out |= {"ev_" + bytes(r.id).hex(): r.file_id for r in rows}
+        return out
 
     def messages(
         self, *, after: tuple[int, int], authors: Sequence[str], file: int | None, limit: int

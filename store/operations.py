@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from hashlib import sha256
 
 import sqlalchemy as sa
 
@@ -27,7 +28,8 @@ _STARTABLE = [OperationState.PREVIEWED.value, OperationState.FAILED.value]
 _PREPARE = sa.update(OPERATION).where(_O.ws == WS, _O.id == ID, _O.state.in_(_STARTABLE))
 _FINISH = sa.update(OPERATION).where(_O.ws == WS, _O.id == ID)
 _OUTBOX = sa.select(OUTBOX).where(_X.ws == WS, _X.operation == ID).order_by(_X.number)
-_EMPTY = sa.delete(OUTBOX).where(_X.ws == WS, _X.operation == ID)
+_CLEAR = sa.delete(OUTBOX).where(_X.ws == WS, _X.operation == ID)
+_EMPTY = "sha256:" + sha256(b"").hexdigest()
 _RECEIPT_OF = sa.select(_R.document).where(_R.ws == WS, _R.operation == ID)
 _INTO = {t.name: sa.insert(t) for t in (OPERATION, OUTBOX, DIVERGENCE, RECEIPT)}
 
@@ -94,6 +96,12 @@ class Operations:
         )
         return [_stored(r) for r in self._c.execute(query)]
 
+    def newest_of(self, subject: str, limit: int) -> list[StoredOperation]:
+        """Operations of a subject in any state, the newest first."""
+        query = sa.select(OPERATION).where(_O.ws == self._ws, _O.subject == subject)
+        rows = self._c.execute(query.order_by(_O.created.desc(), _O.id).limit(limit))
+        return [_stored(r) for r in rows]
+
     def prepared(self, checkout: str) -> list[StoredOperation]:
         """Operations a crash may have left between their first and last step."""
         mine = {"ws_": self._ws, "checkout_": checkout}
@@ -102,7 +110,14 @@ class Operations:
     def outbox(self, id_: str) -> list[OutboxTarget]:
         """The files of a prepared operation, in writing order."""
         return [
-            OutboxTarget(r.number, r.path, r.before_digest, r.after_digest, bytes(r.after))
+            OutboxTarget(
+                r.number,
+                r.path,
+                r.before_digest,
+                r.after_digest,
+                bytes(r.after),
+                staged=not r.after and r.after_digest != _EMPTY,
+            )
             for r in self._c.execute(_OUTBOX, self._of(id_))
         ]
 
@@ -203,7 +218,7 @@ class Operations:
     def finish(self, id_: str, state: OperationState, error: str | None) -> None:
         """Leave prepared for an end state; the outbox bytes go with it."""
         self._c.execute(_FINISH, self._of(id_) | {"state": state.value, "error": error})
-        self._c.execute(_EMPTY, self._of(id_))
+        self._c.execute(_CLEAR, self._of(id_))
 
     def keep_divergence(self, id_: str, path: str, found: bytes, wanted: bytes) -> None:
         """Keep both versions of a destination that is neither before nor after."""

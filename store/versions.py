@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
+from typing import Any
 
 import sqlalchemy as sa
 
 from schemas.candidates import CandidateState, CandidateVersion, Decision
-from schemas.storage import StoredVersion
+from schemas.storage import Citing, StoredVersion
 from store.keys import ID, WS
 from store.tables import CANDIDATE, CANDIDATE_VERSION, DECISION
 
 _C, _V, _D = CANDIDATE.c, CANDIDATE_VERSION.c, DECISION.c
+_LIVE = [
+    s.value
+    for s in CandidateState
+    if s not in (CandidateState.REJECTED, CandidateState.SUPERSEDED, CandidateState.LAPSED)
+]
 VERSION: sa.BindParameter[int] = sa.bindparam("version_")
 
 
@@ -77,6 +84,18 @@ class Versions:
             found[name] = Counter(f"{r.id or f'number {r.number}'}@{r.version}" for r in rows)
         return found
 
+    def citing(self, after: tuple[int, int], limit: int) -> list[Citing]:
+        """Versions that still count, past a place, with the events they cite."""
+        later = sa.or_(_V.number > after[0], sa.and_(_V.number == after[0], _V.version > after[1]))
+        rows = self._c.execute(
+            sa.select(_C.id, _V.number, _V.version, _V.state, _V.document)
+            .join(CANDIDATE, sa.and_(_C.ws == _V.ws, _C.number == _V.number))
+            .where(_V.ws == self._ws, later, _V.state.in_(_LIVE))
+            .order_by(_V.number, _V.version)
+            .limit(limit)
+        )
+        return [_citing(r) for r in rows]
+
     def stored(self, id_: str, version: int) -> StoredVersion | None:
         """A version and its decision as they stand, for verification."""
         query = (
@@ -115,6 +134,13 @@ class Versions:
         """The versions decided in one batch."""
         query = _versions().where(_D.batch == name).order_by(_D.number, _D.version)
         return [_version(r) for r in self._c.execute(query, {"ws_": self._ws})]
+
+
+def _citing(r: Any) -> Citing:
+    document = json.loads(bytes(r.document))
+    events = tuple(dict.fromkeys(s["event"] for s in document["sources"]))
+    place = (r.number, r.version)
+    return Citing(place, r.id, r.version, r.state, document["statement"], events)
 
 
 def _version(r: sa.Row[tuple[object, ...]]) -> CandidateVersion:

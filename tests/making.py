@@ -15,7 +15,7 @@ from core.promotion import preview
 from schemas.candidates import CandidateKind, CandidateVersion, Verdict
 from schemas.common import Page
 from schemas.evidence import Event
-from schemas.promotion import Preview
+from schemas.operations import Preview
 from tests.conftest import record, write
 
 TEXT = ".aiwg/memory/line-memory.txt"

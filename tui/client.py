@@ -22,9 +22,10 @@ from core.config import DeskTable
 from core.evidence import lookup
 from core.follow import follow
 from core.operations import confirm
+from core.operations import preview as operations
+from core.operations.preview import Exact
 from core.promotion import preview, standing
 from core.promotion.consumers import wiki
-from core.promotion.preview import Exact
 from core.promotion.standing import Standing
 from core.workspace import branch
 from schemas.candidates import BatchReport, CandidateRow, CandidateVersion, Verdict
@@ -301,11 +302,15 @@ class Client:
 
     def look(self, operation_id: str) -> Exact:
         """A stored preview as things stand now."""
-        return preview.look(self.desk, operation_id)
+        return operations.look(self.desk, operation_id)
+
+    def again(self, operation_id: str) -> Exact:
+        """A new preview of what an operation is about."""
+        return preview.again(self.desk, operation_id)
 
     def check(self, operation_id: str) -> tuple[OperationState, tuple[Moved, ...]]:
         """Where an operation stands and what moved under it; compares no lines."""
-        now = preview.present(self.desk, operation_id)
+        now = operations.present(self.desk, operation_id)
         return now.operation.state, now.moved
 
     def standing(self, read: Exact) -> Standing:
@@ -314,7 +319,7 @@ class Client:
 
     def divergence(self, operation_id: str) -> list[tuple[str, textdiff.Comparison]]:
         """Both versions of each file of a diverged operation."""
-        return preview.divergence(self.desk, operation_id)
+        return operations.divergence(self.desk, operation_id)
 
     def confirm(self, operation_id: str) -> Receipt:
         """Write exactly what was previewed."""

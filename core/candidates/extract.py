@@ -65,6 +65,13 @@ def proposals(event: Event) -> Iterator[Proposal]:
         )
 
 
+def _revoked(desk: Desk, id_: str) -> bool:
+    """True for an event whose source was revoked: another that repeats it stands for itself."""
+    with desk.store.read() as view:
+        files = view.evidence.files_of([id_])
+        return any(view.evidence.revoked(f) for f in files.values())
+
+
 def extract(
     desk: Desk,
     *,
@@ -131,7 +138,10 @@ class _Extraction:
 
     def _said(self, event: Event) -> list[Proposal]:
         self.messages += 1
-        if event.same_as is not None:
+        if event.revoked:
+            self.skipped["revoked"] += 1
+            return []
+        if event.same_as is not None and not _revoked(self.desk, event.same_as):
             self.skipped["same-as-earlier"] += 1
             return []
         found = list(proposals(event))

@@ -64,15 +64,12 @@ def resolve(view: Reader, text: str, *, deciding: bool = False) -> CandidateRef:
 
 def show(desk: Desk, ref: CandidateRef) -> CandidateVersion:
     """One version with its conflicts, duplicates and the state of its sources."""
-    from core.evidence.lookup import current
+    from core.evidence.lookup import standing
 
     with desk.store.read() as view:
         version = _version(view, ref)
         beside = claims.relations(view.claims, propose.claim_of(desk, version))
-        sources = tuple(
-            s.model_copy(update={"state": "current" if current(view, s) else "missing"})
-            for s in version.sources
-        )
+        sources = tuple(standing(view, version.sources))
     return version.model_copy(
         update={
             "conflicts": beside.conflicts,

@@ -1,4 +1,4 @@
-"""`evidence import|list|show` (spec 1)."""
+"""`evidence import|intake|revoke|list|show` (spec 1)."""
 
 from __future__ import annotations
 
@@ -58,6 +58,29 @@ def _report(r: ImportReport) -> list[str]:
     return lines
 
 
+@evidence.command("intake")
+def intake(path: Path = typer.Argument(..., help="A file inside the workspace.")) -> None:
+    """Preview a raw copy under .aiwg/wiki/raw/; `promotion confirm` makes it."""
+    from core.commands.promotion import preview_lines
+    from core.evidence.intake import preview
+
+    shown = preview(desk_(), path, text=True).preview
+    emit(shown, *preview_lines(shown))
+
+
+@evidence.command("revoke")
+def revoke(
+    source: str = typer.Argument(..., help="A source file, by id or path."),
+    reason: str = typer.Option("", help="Why; stands in the preview and is bound to it."),
+) -> None:
+    """Preview withdrawing a source for good; its bytes stay. `promotion confirm` does it."""
+    from core.commands.promotion import preview_lines
+    from core.evidence.revoke import preview
+
+    shown = preview(desk_(), source, reason=reason, text=True).preview
+    emit(shown, *preview_lines(shown))
+
+
 @evidence.command("list")
 def list_(
     session: str | None = typer.Option(None, help="Only this session (or a prefix of its id)."),
@@ -79,10 +102,14 @@ def list_(
         page = Page(limit=limit, after=after)
         events, cursor = view.evidence.events(page, session=session, kind=kind, author=author)
     lines = [
-        f"{e.id[:11]}  {e.author:<8} {e.kind:<12} L{e.line:<5} {one_line(e.text, 90)}"
+        f"{e.id[:11]}  {e.author:<8} {e.kind:<12} L{e.line:<5} {_mark(e)}{one_line(e.text, 90)}"
         for e in events
     ]
     emit({"items": [item(e) for e in events], "next": cursor}, *(lines or ["No events."]))
+
+
+def _mark(event: Event) -> str:
+    return "revoked · " if event.revoked else ""
 
 
 def _one_of(value: str | None, name: str, allowed: list[str]) -> None:
@@ -116,5 +143,5 @@ def show(
     if span is not None:
         quote = span.cut(event.text.encode()).decode()
         document["span"] = {"start": span.start, "end": span.end, "quote": quote}
-    where = f"{event.author} · {event.kind} · session:{event.session}#L{event.line} · {event.id}"
+    where = f"{_mark(event)}{event.author} · {event.kind} · session:{event.session}#L{event.line} · {event.id}"
     emit(document, where, "", quote)

@@ -12,8 +12,7 @@ from schemas.errors import Refused, Unusable
 
 if TYPE_CHECKING:
     from core.ports import Desk
-    from schemas.operations import Receipt
-    from schemas.promotion import Preview
+    from schemas.operations import Preview, Receipt
 
 promotion = typer.Typer(help="Exact previews into durable memory.", no_args_is_help=True)
 app.add_typer(promotion, name="promotion")
@@ -37,15 +36,18 @@ def preview(
     with desk.store.read() as view:
         found = resolve(view, ref)
     result = build(desk, found, to)
-    emit(result, *_preview(result))
+    emit(result, *preview_lines(result))
 
 
-def _preview(p: Preview) -> list[str]:
-    lines = [f"{p.operation_id} · {p.candidate[:11]}@{p.version} → {p.consumer} · {p.state}"]
+def preview_lines(p: Preview) -> list[str]:
+    """A preview for a person: files with their diffs, effects, what stands in the way."""
+    about = f"{p.candidate[:11]}@{p.version}" if p.candidate else p.subject
+    lines = [f"{p.operation_id} · {p.action} {about} → {p.consumer} · {p.state}"]
     for t in p.targets:
         before = t.before_digest[7:15] if t.before_digest else "new"
-        lines.append(f"{t.path}  {before} → {t.after_digest[7:15]}")
-        lines += diff_lines(t.diff)
+        size = "" if t.size is None else f"  {t.size:,} bytes, copied from {t.copied_from}"
+        lines.append(f"{t.path}  {before} → {t.after_digest[7:15]}{size}")
+        lines += diff_lines(t.diff) if t.diff else []
     lines += [f"  {e.text}" for e in p.affects]
     lines += [f"! {c.code} {c.layer} {c.brief}: {c.statement}" for c in p.conflicts]
     lines += [f"# blocked by {code}" for code in p.blocked_by]
@@ -90,7 +92,7 @@ def list_(
             Page(limit=limit, after=after), [state] if state else None
         )
     lines = [
-        f"{r.operation_id[:11]}  {r.state:<10} {r.action} → {r.consumer}  {r.subject[:14]}  {r.reviewer}"
+        f"{r.operation_id[:11]}  {r.state:<10} {r.action} → {r.consumer}  {_about(r.subject)}  {r.reviewer}"
         for r in rows
     ]
     items = [r.model_dump(mode="json") for r in rows]
@@ -100,6 +102,10 @@ def list_(
             for d in item["divergence"]:
                 lines += [f"{r.operation_id} diverged:", *diff_lines(d["diff"])]
     emit({"items": items, "next": cursor}, *(lines or ["No operations."]))
+
+
+def _about(subject: str) -> str:
+    return subject[:14] if subject.startswith("cand_") else subject
 
 
 def _divergence(desk: Desk, operation: str) -> list[dict[str, str]]:

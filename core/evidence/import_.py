@@ -15,7 +15,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
-from core.evidence import commitments, places
+from core.evidence import commitments, places, raw
 from core.evidence.ahead import Ahead, Lost, reading_ahead
 from core.evidence.exports import streams
 from core.evidence.readers import base, detect, named, sampled
@@ -229,6 +229,7 @@ def _batches(
         ordinal=stored.events,
         continued=stored.events > 0 and b"\n" not in stored.tail,
         known=frozenset(known),
+        copied=raw.is_raw(stored.path),
         max_record=desk.policy.evidence.record_bytes,
         batch_events=desk.policy.evidence.batch_events,
     )
@@ -279,7 +280,13 @@ def _known(
     with desk.store.read() as view:
         at = view.evidence.file_by_path(where)
         candidates = [at] if at is not None else []
-        candidates += [f for f in view.evidence.files_by_head(head) if f not in candidates]
+        copied = raw.is_raw(where)
+        candidates += [
+            f
+            for f in view.evidence.files_by_head(head)
+            # A raw copy is nobody's own words, and the file it was made from is no copy.
+            if f not in candidates and raw.is_raw(f.path) is copied
+        ]
         for stored in candidates:
             log = named(stored.format).log and stored.size > 0
             if stored.size == size or (stored.size < size and (log or stored is at)):
@@ -409,17 +416,20 @@ class _Run:
 
     def _link(self, batch: list[NewEvent], twins: dict[int, str]) -> int:
         """Note on each event an earlier one with the same native id and words."""
-        linked = 0
+        linked, copied = 0, raw.is_raw(self.stored.path)
         for event in batch:
             if event.twin is None:
                 continue
             earlier = twins.get(event.twin)
             if earlier is None:
                 twins[event.twin] = "ev_" + event.id.hex()
-                continue
-            event.notes = "\n".join(x for x in (event.notes, f"same:{earlier}") if x)
-            event.commitment = commitments.leaf(self.stored.id, event)
-            linked += 1
+            else:
+                event.notes = "\n".join(x for x in (event.notes, f"same:{earlier}") if x)
+                linked += 1
+            if copied:
+                event.twin = None  # the session it was copied from is no repeat of its copy
+            if copied or earlier is not None:
+                event.commitment = commitments.leaf(self.stored.id, event)
         return linked
 
     def _lines(self, batch: list[NewEvent], tail: bytes) -> int:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from core.identity import Locator, Span, digest, one_id, parse_locator
 from core.ports import Desk, Reader
 from schemas.candidates import Source
@@ -47,8 +49,10 @@ def surroundings(desk: Desk, event: str, *, before: int = 3, after: int = 3) -> 
 def source_of(event: Event, span: Span | None) -> Source:
     """A minimised reference to a span of an event, with the quote it stands for.
 
-    Raises Refused `span.outside-text`, `candidate.quote-missing`.
+    Raises Refused `span.outside-text`, `candidate.quote-missing`, `evidence.revoked`.
     """
+    if event.revoked:
+        raise Refused("evidence.revoked", event=event.id)
     data = event.text.encode()
     if not data.strip():
         raise Refused("candidate.quote-missing", event=event.id)
@@ -68,7 +72,19 @@ def source_of(event: Event, span: Span | None) -> Source:
     )
 
 
-def current(view: Reader, source: Source) -> bool:
+def standing(view: Reader, sources: Sequence[Source]) -> list[Source]:
+    """The sources with their state: `current`, `revoked`, or `missing` words (spec 1.7, 5.2)."""
+    files = view.evidence.files_of([s.event for s in sources])
+    out = []
+    for s in sources:
+        state = "missing"
+        if _current(view, s):
+            state = "revoked" if view.evidence.revoked(files[s.event]) else "current"
+        out.append(s.model_copy(update={"state": state}))
+    return out
+
+
+def _current(view: Reader, source: Source) -> bool:
     """True while the spanned bytes are there and have the digest the source was made with."""
     event = view.evidence.event(source.event)
     if event is None:

@@ -16,6 +16,7 @@ from core.evidence.readers import named
 from core.evidence.readers.base import Format, Record, Source, Waiting
 from core.identity import EventNamer
 from schemas.errors import MemdeskError, Refused
+from schemas.evidence import Author
 from schemas.storage import NewEvent
 
 if TYPE_CHECKING:
@@ -40,6 +41,8 @@ class Request:
     ordinal: int
     continued: bool
     known: frozenset[str]
+    copied: bool
+    """True for a raw copy: whoever it says was the owner is somebody outside."""
     max_record: int
     batch_events: int
 
@@ -144,7 +147,7 @@ class _Reading:
                     ordinal=ordinal + n,
                     part=n,
                     kind=part.kind.value,
-                    author=part.author.value,
+                    author=self._author(part.author),
                     session=part.session or self.request.stem,
                     time=part.time,
                     native_id=part.native_id,
@@ -166,6 +169,11 @@ class _Reading:
         for event in events:
             event.commitment = commitments.leaf(self.request.file_id, event)
         return events
+
+    def _author(self, said: Author) -> str:
+        """Who a part is by; in a raw copy nobody is the owner (spec 1.6)."""
+        owner = self.request.copied and said is Author.OWNER
+        return (Author.EXTERNAL if owner else said).value
 
 
 def _items(format_: Format, source: Source) -> Iterator[Record | Waiting]:

@@ -5,10 +5,16 @@ from __future__ import annotations
 from core.evidence import places
 from core.ports import Desk
 from schemas.errors import NotFound
+from schemas.storage import StoredFile
 
 
 def file_number(desk: Desk, given: str) -> int:
-    """The number of a source file named by id, stored path or path on disk.
+    """The number of a source file. Raises NotFound `id.not-found`."""
+    return source_file(desk, given).number
+
+
+def source_file(desk: Desk, given: str) -> StoredFile:
+    """A source file named by id, stored path or path on disk.
 
     Raises NotFound `id.not-found`.
     """
@@ -20,4 +26,4 @@ def file_number(desk: Desk, given: str) -> int:
             stored = view.evidence.file_by_path(places.stored_path(desk, Path(given)))
     if stored is None:
         raise NotFound("id.not-found", f"No imported file is named {given}.", given=given)
-    return stored.number
+    return stored

@@ -11,7 +11,7 @@ from dataclasses import replace
 
 from core import config, sealed
 from core.identity import keyed_id, one_id, parse_locator
-from core.operations import durable, envelope
+from core.operations import durable, envelope, staging
 from core.operations.envelope import HANDLERS, Handler, Plan
 from core.operations.locks import operations_lock
 from core.ports import Desk, Reader
@@ -124,25 +124,40 @@ def _prepare(
     desk: Desk, handler: Handler, operation: StoredOperation, plan: Plan
 ) -> list[OutboxTarget]:
     """One commit: state prepared and the bytes to be written, which are returned."""
+    name = operation.operation_id
+    targets = _outbox_of(plan)
+    with contextlib.ExitStack() as undo:
+        undo.callback(staging.clear, desk, name)
+        for n, copy in enumerate(plan.copies):
+            if targets[n].staged and copy.before_digest != copy.after_digest:
+                staging.stage(desk, name, n, copy)
+        with desk.store.write() as unit:
+            try:
+                handler.recheck(unit, plan.envelope)
+            except (Refused, Stale, NotFound) as err:
+                raise _gone(plan.envelope, err) from err
+            if not unit.operations.prepare(name, targets, desk.actor):
+                raise Stale("operation.busy", operation=name)
+        undo.pop_all()
+    return targets
+
+
+def _outbox_of(plan: Plan) -> list[OutboxTarget]:
+    """Copies first, by reference; then the targets with their bytes."""
     bound = {t.path: t for t in plan.envelope.targets}
-    targets = [
+    after: list[tuple[str, bytes | None]] = [(c.path, None if c.size else b"") for c in plan.copies]
+    after += [(t.path, t.after) for t in plan.targets]
+    return [
         OutboxTarget(
             number=n,
-            path=t.path,
-            before_digest=bound[t.path].before_digest,
-            after_digest=bound[t.path].after_digest,
-            after=t.after,
+            path=path,
+            before_digest=bound[path].before_digest,
+            after_digest=bound[path].after_digest,
+            after=data or b"",
+            staged=data is None,
         )
-        for n, t in enumerate(plan.targets)
+        for n, (path, data) in enumerate(after)
     ]
-    with desk.store.write() as unit:
-        try:
-            handler.recheck(unit, plan.envelope)
-        except (Refused, Stale, NotFound) as err:
-            raise _gone(plan.envelope, err) from err
-        if not unit.operations.prepare(operation.operation_id, targets, desk.actor):
-            raise Stale("operation.busy", operation=operation.operation_id)
-    return targets
 
 
 def _outbox(desk: Desk, operation: StoredOperation) -> list[OutboxTarget]:
@@ -164,7 +179,14 @@ def _finish(
     """
     name = operation.operation_id
     swaps = [
-        durable.Swap(name, t.number, t.path, t.before_digest, t.after_digest, t.after)
+        durable.Swap(
+            name,
+            t.number,
+            t.path,
+            t.before_digest,
+            t.after_digest,
+            staging.path(desk, name, t.number) if t.staged else t.after,
+        )
         for t in targets
     ]
     swapped = 0
@@ -191,21 +213,27 @@ def _finish(
     desk.on_step("written")
     receipt = _record(desk, handler, operation)
     desk.on_step("recorded")
+    staging.clear(desk, name)
     return receipt
 
 
 def _diverge(
     desk: Desk, operation: StoredOperation, targets: list[OutboxTarget], err: durable.Diverged
 ) -> None:
-    wanted = next(t.after for t in targets if t.path == err.path)
+    """The end of an operation that found other bytes; of a copy neither version is held here."""
+    name = operation.operation_id
+    wanted = next(t for t in targets if t.path == err.path)
     with desk.store.write() as unit:
-        unit.operations.keep_divergence(operation.operation_id, err.path, err.found, wanted)
-        unit.operations.finish(operation.operation_id, OperationState.DIVERGED, err.code)
+        if not wanted.staged:
+            unit.operations.keep_divergence(name, err.path, err.found, wanted.after)
+        unit.operations.finish(name, OperationState.DIVERGED, err.code)
+    staging.clear(desk, name)
 
 
 def _end(desk: Desk, operation_id: str, state: OperationState, error: str | None) -> None:
     with desk.store.write() as unit:
         unit.operations.finish(operation_id, state, error)
+    staging.clear(desk, operation_id)
 
 
 def _record(desk: Desk, handler: Handler, operation: StoredOperation) -> Receipt:
@@ -259,6 +287,9 @@ def recover(desk: Desk) -> list[tuple[str, str]]:
     with operations_lock(desk):
         for handler in HANDLERS.values():
             handler.tidy(desk)
+        with desk.store.read() as view:
+            left = view.operations.prepared(desk.workspace.checkout)
+        staging.sweep(desk, {o.operation_id for o in left})
     return outcomes
 
 

@@ -10,20 +10,25 @@ import contextlib
 import ctypes
 import errno
 import functools
+import hashlib
 import os
 import platform
 import stat
 from collections.abc import Iterator
 from dataclasses import dataclass
-from pathlib import PurePosixPath
+from pathlib import Path, PurePosixPath
+from typing import BinaryIO
 
 from core.identity import digest
 from core.ports import StepHook
-from core.workspace import Workspace, read_at
+from core.workspace import Workspace, digest_at, read_at
 from schemas.errors import MemdeskError, NotFound, Refused, Stale, Unusable
 
 _EXCHANGE_LINUX = 2
 _SWAP_DARWIN = 2
+_PIECE = 1 << 20
+_LONG = 200
+"""Bytes of a file's name from which our own name beside it could pass 255."""
 
 
 class Diverged(Stale):
@@ -53,11 +58,14 @@ class Swap:
     path: str
     before: str | None
     after_digest: str
-    after: bytes
+    after: bytes | Path
+    """The bytes, or where a file too large to be held waits to be copied from."""
 
     @property
     def _stem(self) -> str:
         name = PurePosixPath(self.path).name
+        if len(os.fsencode(name)) > _LONG:
+            name = digest(os.fsencode(name))[7:23]  # there is room for no more beside it
         return f".{name}.{self.operation[3:15]}-{self.number}"
 
     @property
@@ -80,21 +88,20 @@ def apply(workspace: Workspace, swap: Swap, on_step: StepHook) -> None:
     """Write exactly `swap.after` where exactly `swap.before` stands; repeatable after any crash.
 
     Raises Diverged with the bytes found; Refused `destination.link`; Unusable
-    `destination.unwritable`, `store.full`, `destination.exchange-unsupported`, all three with the
-    destination as it was; Unfinished `destination.interrupted`.
+    `destination.unwritable`, `store.full`, `destination.exchange-unsupported`,
+    `operation.staged-lost`, all with the destination as it was; Unfinished `destination.interrupted`.
     """
     path = workspace.relative(swap.path)
     with workspace.directory(path.parent, create=True) as folder:
         with translated(swap.path):
             _settle(folder, path.name, swap)
-        found = read_at(folder, path.name, path)
-        state = None if found is None else digest(found)
+        state = digest_at(folder, path.name, path)
         if state == swap.after_digest:
             with _unfinished(swap.path):
                 os.fsync(folder)
             return
         if state != swap.before:
-            raise Diverged(swap.path, found)
+            raise Diverged(swap.path, _found(folder, path.name, swap))
         try:
             _stage(folder, path.name, swap, on_step)
             _put_in_place(folder, path.name, swap)
@@ -104,6 +111,9 @@ def apply(workspace: Workspace, swap: Swap, on_step: StepHook) -> None:
             if err.errno == errno.ENOENT:
                 raise Diverged(swap.path, None) from err
             raise _failure(err, swap.path) from err
+        except Unusable:
+            _forget(folder, swap.partial)
+            raise
         with _unfinished(swap.path):
             _complete(folder, path.name, swap, on_step)
 
@@ -136,7 +146,12 @@ def _settle(folder: int, name: str, swap: Swap) -> None:
     # Someone's edit came between our last look and the exchange, and we died before its return.
     if _digest_at(folder, name) == swap.after_digest:
         raise _put_back(folder, name, swap)
-    raise Diverged(swap.path, read_at(folder, name, swap.path), _set_aside(folder, swap))
+    raise Diverged(swap.path, _found(folder, name, swap), _set_aside(folder, swap))
+
+
+def _found(folder: int, name: str, swap: Swap) -> bytes | None:
+    """What stands in the place, to be kept beside our bytes; too large to be held, it is not."""
+    return read_at(folder, name, swap.path) if isinstance(swap.after, bytes) else None
 
 
 def _stage(folder: int, name: str, swap: Swap, on_step: StepHook) -> None:
@@ -144,12 +159,36 @@ def _stage(folder: int, name: str, swap: Swap, on_step: StepHook) -> None:
     handle = os.open(swap.partial, flags, 0o666, dir_fd=folder)
     with os.fdopen(handle, "wb") as file:
         _like(folder, name, file.fileno())
-        file.write(swap.after)
+        if isinstance(swap.after, bytes):
+            file.write(swap.after)
+        else:
+            _copy(swap, swap.after, file)
         file.flush()
         os.fsync(file.fileno())
     on_step(f"temporary-{swap.number}")
     os.rename(swap.partial, swap.staged, src_dir_fd=folder, dst_dir_fd=folder)
     on_step(f"staged-{swap.number}")
+
+
+def _copy(swap: Swap, source: Path, to: BinaryIO) -> None:
+    """Copy what was staged, piece by piece. Raises Unusable `operation.staged-lost`."""
+    try:
+        with source.open("rb", buffering=0) as file:
+            found = copied(file, to)
+    except FileNotFoundError:
+        found = ("", 0)
+    if found[0] != swap.after_digest:
+        raise Unusable("operation.staged-lost", path=swap.path)
+
+
+def copied(source: BinaryIO, to: BinaryIO, limit: int | None = None) -> tuple[str, int]:
+    """Copy piece by piece, at most `limit` bytes; digest and number of the bytes copied."""
+    hasher, size = hashlib.sha256(), 0
+    while data := source.read(_PIECE if limit is None else min(_PIECE, limit - size)):
+        hasher.update(data)
+        to.write(data)
+        size += len(data)
+    return "sha256:" + hasher.hexdigest(), size
 
 
 def _put_in_place(folder: int, name: str, swap: Swap) -> None:
@@ -162,7 +201,7 @@ def _put_in_place(folder: int, name: str, swap: Swap) -> None:
         os.link(swap.staged, name, follow_symlinks=False, **options)
     except FileExistsError as err:
         _forget(folder, swap.staged)
-        raise Diverged(swap.path, read_at(folder, name, swap.path)) from err
+        raise Diverged(swap.path, _found(folder, name, swap)) from err
 
 
 def _complete(folder: int, name: str, swap: Swap, on_step: StepHook) -> None:
@@ -251,10 +290,10 @@ def _bytes_at(folder: int, name: str) -> bytes | None:
 
 def _digest_at(folder: int, name: str) -> str | None:
     """Digest of a regular file; a text no digest equals for anything else, None for nothing."""
-    data = _bytes_at(folder, name)
-    if data is None:
-        return "not a file" if _exists(folder, name) else None
-    return digest(data)
+    try:
+        return digest_at(folder, name)
+    except Refused:
+        return "not a file"
 
 
 def _like(folder: int, name: str, handle: int) -> None:

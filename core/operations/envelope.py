@@ -40,6 +40,18 @@ class Target:
 
 
 @dataclass(frozen=True, slots=True)
+class Copy:
+    """A file of any size that becomes the exact copy of a source; its bytes are never held whole."""
+
+    path: str
+    source: str
+    """Where the bytes are read from, inside the workspace."""
+    before_digest: str | None
+    after_digest: str
+    size: int
+
+
+@dataclass(frozen=True, slots=True)
 class Plan:
     """What an operation would do now: bound facts, exact bytes, and what a person must be told."""
 
@@ -50,6 +62,8 @@ class Plan:
     affects: tuple[Effect, ...] = ()
     checks: tuple[Effect, ...] = ()
     facts: dict[str, str] = field(default_factory=dict)
+    copies: tuple[Copy, ...] = ()
+    """Files that are copied; they are written before the targets."""
 
 
 class Handler(Protocol):
@@ -98,6 +112,11 @@ def operation_id(desk: Desk, envelope: Envelope) -> str:
     return keyed_id("op", desk.secret, canonical(envelope.model_dump(mode="json")))
 
 
+def subject_word(envelope: Envelope) -> str:
+    """What the subject of an operation is called: a candidate, or the source it takes in."""
+    return "candidate" if envelope.subject.startswith("cand_") else "source"
+
+
 def bound(target: TargetChange | BoundTarget) -> BoundTarget:
     """A target without the diff a person reads."""
     return BoundTarget(
@@ -111,7 +130,10 @@ def moved(then: Envelope, now: Envelope) -> tuple[Moved, ...]:
     if then.subject_digest != now.subject_digest or then.request != now.request:
         out.append(
             Moved(
-                what="candidate", name=now.subject, then=then.subject_digest, now=now.subject_digest
+                what=subject_word(then),
+                name=now.subject,
+                then=then.subject_digest,
+                now=now.subject_digest,
             )
         )
     sources = {s.locator: s.digest for s in now.sources}
@@ -133,6 +155,8 @@ def moved(then: Envelope, now: Envelope) -> tuple[Moved, ...]:
     for t in then.targets:
         there = targets.get(t.path)
         current = there.before_digest if there else None
+        if there is None and out:
+            continue  # a file named after what moved is no other thing that moved
         if there is None or current != t.before_digest:
             out.append(Moved(what="target", name=t.path, then=t.before_digest, now=current))
     if not out:
@@ -143,9 +167,11 @@ def moved(then: Envelope, now: Envelope) -> tuple[Moved, ...]:
 def gone(then: Envelope, err: MemdeskError) -> Moved:
     """What moved when a plan can no longer be made: the destination an error names, or the subject."""
     path = str(err.details.get("path", ""))
-    if not path:
-        name, digest = then.subject, then.subject_digest
-        return Moved(what="candidate", name=name, then=digest, now=None, detail=err.code)
+    subject = then.subject
+    if not path or path == subject:
+        known = {s.locator: s.digest for s in then.sources}
+        digest = known.get(subject, then.subject_digest)
+        return Moved(what=subject_word(then), name=subject, then=digest, now=None, detail=err.code)
     for target in then.targets:
         if PurePosixPath(target.path).is_relative_to(path):
             name, before = target.path, target.before_digest
@@ -154,6 +180,9 @@ def gone(then: Envelope, err: MemdeskError) -> Moved:
 
 
 def _other_differences(then: Envelope, now: Envelope) -> list[Moved]:
+    rules = [c for c in now.blocked_by if c not in then.blocked_by]
+    if rules:
+        return [Moved(what="rule", name=c, then=None, now=c, detail=c) for c in rules]
     before, after = then.model_dump(mode="json"), now.model_dump(mode="json")
     return [
         Moved(what=name, name=name, then=str(before[name]), now=str(after[name]))

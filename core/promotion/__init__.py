@@ -1,5 +1,7 @@
 """Promotion: the only way into durable memory (spec 5)."""
 
+import core.evidence.intake
+import core.evidence.revoke  # noqa: F401  (register their handlers: they are confirmed here too)
 from core.operations.envelope import HANDLERS
 from core.promotion.consumers.line_memory import LineMemory
 from core.promotion.consumers.wiki import Wiki

@@ -1,37 +1,25 @@
-"""The exact preview of one promotion: built, stored by id, shown again with what moved (5.2, 5.3)."""
+"""The exact preview of one promotion: built, and stored by id (5.2)."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
-from core import config, textdiff
+from core import config
 from core.candidates.review import CandidateRef
+from core.evidence import intake, revoke
+from core.identity import parse_locator
 from core.operations import confirm, envelope
-from core.operations.envelope import HANDLERS, Plan, Target
+from core.operations import preview as operations
+from core.operations.envelope import HANDLERS
+from core.operations.preview import Exact
 from core.ports import Desk
 from core.promotion import ACTION
-from core.textdiff import Comparison
-from schemas.errors import MemdeskError, NotFound, Refused, Stale
-from schemas.operations import Moved, OperationState, TargetChange
-from schemas.promotion import Preview
+from schemas.errors import Refused
+from schemas.operations import Preview
 from schemas.storage import StoredOperation
 
 
 def consumers() -> list[str]:
     """Consumers a candidate can be promoted to."""
     return sorted(consumer for action, consumer in HANDLERS if action == ACTION)
-
-
-@dataclass(frozen=True, slots=True)
-class Exact:
-    """A preview with the bytes behind it and how they compare, target by target.
-
-    Empty when the preview was applied, or moved and its bytes are not known any more.
-    """
-
-    preview: Preview
-    targets: tuple[Target, ...] = ()
-    compared: tuple[Comparison, ...] = ()
 
 
 def build(desk: Desk, ref: CandidateRef, consumer: str) -> Preview:
@@ -51,13 +39,9 @@ def exact(desk: Desk, ref: CandidateRef, consumer: str, *, text: bool = False) -
     if (ACTION, consumer) not in HANDLERS:
         raise Refused("consumer.unknown", f"There is no consumer {consumer} here.")
     if done := _applied(desk, ref, consumer):
-        return look(desk, done.operation_id, text=text)
+        return operations.look(desk, done.operation_id, text=text)
     plan = envelope.handler(ACTION, consumer).plan(desk, str(ref), {})
-    operation = _operation(desk, plan)
-    with desk.store.write() as unit:
-        unit.operations.save_preview(operation)
-        stored = unit.operations.operation(operation.operation_id) or operation
-    return of_plan(stored, plan, text=text)
+    return operations.store(desk, plan, text=text)
 
 
 def _applied(desk: Desk, ref: CandidateRef, consumer: str) -> StoredOperation | None:
@@ -67,127 +51,15 @@ def _applied(desk: Desk, ref: CandidateRef, consumer: str) -> StoredOperation | 
     return same[0] if same else None
 
 
-def _operation(desk: Desk, plan: Plan) -> StoredOperation:
-    now = desk.clock()
-    return StoredOperation(
-        operation_id=envelope.operation_id(desk, plan.envelope),
-        envelope=plan.envelope,
-        state=OperationState.PREVIEWED,
-        as_of=now,
-        created=now,
-        checkout=desk.workspace.checkout,
-        actor=desk.actor,
-        error=None,
-    )
+def again(desk: Desk, operation_id: str) -> Exact:
+    """A new preview of what a stored operation is about, whatever it writes.
 
-
-def show(desk: Desk, operation_id: str) -> Preview:
-    """A stored preview as things stand now: fresh, or with `moved` naming what differs.
-
-    An applied operation shows what it wrote, without diffs: its bytes are not kept.
-    Raises NotFound `id.not-found`.
+    Raises NotFound `id.not-found`; otherwise as the preview itself.
     """
-    return look(desk, operation_id, text=True).preview
-
-
-def look(desk: Desk, operation_id: str, *, text: bool = False) -> Exact:
-    """The same with the bytes behind it, as long as it is fresh."""
-    now = present(desk, operation_id)
-    if now.plan is not None and not now.moved:
-        return of_plan(now.operation, now.plan, text=text)
-    return Exact(_preview(now.operation, now.plan, now.moved, None))
-
-
-@dataclass(frozen=True, slots=True)
-class Present:
-    """A stored operation beside what it would be now.
-
-    `plan` is None once it is applied, or when `refusal` says why there can be none.
-    """
-
-    operation: StoredOperation
-    plan: Plan | None
-    moved: tuple[Moved, ...]
-    refusal: MemdeskError | None = None
-
-
-def present(desk: Desk, operation_id: str) -> Present:
-    """What moved under a stored operation; compares digests, no lines. Raises NotFound."""
-    desk = config.current(desk)
-    operation = confirm.stored(desk, operation_id)
-    if operation.state is OperationState.APPLIED:
-        return Present(operation, None, ())
-    then = operation.envelope
-    try:
-        plan = envelope.handler(then.action, then.consumer).plan(desk, then.subject, then.request)
-    except (Refused, Stale, NotFound) as err:
-        return Present(operation, None, (envelope.gone(then, err),), err)
-    fresh = envelope.operation_id(desk, plan.envelope) == operation_id
-    return Present(operation, plan, () if fresh else envelope.moved(then, plan.envelope))
-
-
-def divergence(desk: Desk, operation_id: str) -> list[tuple[str, Comparison]]:
-    """Per file of a diverged operation, what was found there against what would be written."""
-    with desk.store.read() as view:
-        kept = view.operations.divergence(operation_id)
-    return [(path, textdiff.compared(found, wanted)) for path, found, wanted in kept]
-
-
-def of_plan(operation: StoredOperation, plan: Plan, *, text: bool = False) -> Exact:
-    """The preview a plan gives, compared once."""
-    compared = tuple(textdiff.compared(t.before, t.after) for t in plan.targets)
-    return Exact(_preview(operation, plan, (), compared, text=text), plan.targets, compared)
-
-
-def _preview(
-    operation: StoredOperation,
-    plan: Plan | None,
-    moved: tuple[Moved, ...],
-    compared: tuple[Comparison, ...] | None,
-    *,
-    text: bool = False,
-) -> Preview:
-    bound = operation.envelope
-    candidate, _, number = bound.subject.partition("@")
-    changes = (
-        tuple(_change(t, c, text) for t, c in zip(plan.targets, compared, strict=True))
-        if plan is not None and compared is not None
-        else tuple(TargetChange(**t.model_dump()) for t in bound.targets)
-    )
-    return Preview(
-        operation_id=operation.operation_id,
-        action=bound.action,
-        consumer=bound.consumer,
-        candidate=candidate,
-        version=int(number),
-        statement=plan.facts["statement"] if plan else "",
-        state=operation.state,
-        targets=changes,
-        sources=bound.sources,
-        conflicts=plan.conflicts if plan else (),
-        duplicate=bound.duplicate or operation.state is OperationState.APPLIED,
-        supersedes=bound.supersedes,
-        blocked_by=bound.blocked_by,
-        affects=plan.affects if plan else (),
-        checks=plan.checks if plan else (),
-        policy_digest=bound.policy_digest,
-        reason=plan.facts["reason"] if plan else "",
-        moved=moved,
-    )
-
-
-def _change(target: Target, compared: Comparison, text: bool) -> TargetChange:
-    from core.identity import digest
-
-    return TargetChange(
-        path=target.path,
-        before_digest=None if target.before is None else digest(target.before),
-        after_digest=digest(target.after),
-        diff=compared.at().unified(target.path) if text else "",
-        added=compared.added,
-        removed=compared.removed,
-        derived=target.derived,
-        encoding="utf-8-bom" if target.after.startswith(b"\xef\xbb\xbf") else "utf-8",
-        newline="crlf" if b"\r\n" in target.after else "lf",
-        final_newline=target.after.endswith(b"\n"),
-    )
+    then = confirm.stored(desk, operation_id).envelope
+    if then.action == intake.ACTION:
+        return intake.preview(desk, desk.workspace.root / then.subject)
+    if then.consumer == revoke.CONSUMER:
+        return revoke.preview(desk, then.subject, reason=then.request.get("reason", ""))
+    locator = parse_locator(then.subject, "cand")
+    return exact(desk, CandidateRef(locator.id, locator.version or 0), then.consumer)

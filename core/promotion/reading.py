@@ -36,6 +36,11 @@ class Identities:
         return (self._path, self._prefix + line.sign, line.text, line.end, self._count[same])
 
 
+def of_copy(path: str, digest: str) -> Identity:
+    """The identity of a file that is copied whole, told by its digest."""
+    return (path, "+", digest, "", 1)
+
+
 def identities(path: str, hunks: Iterable[Hunk], prefix: str = "") -> list[list[Identity]]:
     """The identities of a diff's changed lines, hunk by hunk."""
     names = Identities(path, prefix)

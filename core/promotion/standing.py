@@ -9,11 +9,11 @@ from collections.abc import Hashable, Sequence, Set
 from dataclasses import dataclass
 
 from core import config, textdiff
-from core.identity import digest
+from core.operations import envelope
 from core.operations.envelope import Target
+from core.operations.preview import Exact, Present, of_plan, present
 from core.ports import Desk
 from core.promotion import reading
-from core.promotion.preview import Exact, Present, of_plan, present
 from core.textdiff import Hunk
 from schemas.errors import MemdeskError
 from schemas.operations import Moved, Receipt
@@ -91,7 +91,8 @@ class Standing:
 
 def _own(exact: Exact) -> list[list[reading.Identity]]:
     """The lines of a preview that must be read, hunk by hunk; derived files may stay folded."""
-    return [
+    copies = [[reading.of_copy(c.path, c.after_digest)] for c in exact.copies]
+    return copies + [
         hunk
         for target, compared in zip(exact.targets, exact.compared, strict=True)
         if not target.derived
@@ -103,15 +104,22 @@ def of(desk: Desk, operation_id: str, then: Sequence[Target]) -> Standing:
     """How an operation stands now; `then` is what it was when it was read. Raises NotFound."""
     desk = config.current(desk)
     now = present(desk, operation_id)
-    there = {t.path: _bytes(desk, t.path) for t in now.operation.envelope.targets}
+    there = {t.path: _digest(desk, t.path) for t in now.operation.envelope.targets}
     return Standing(
         moved=now.moved,
         bound=_bound(desk, now, there),
-        foreign=foreign(then, there),
+        foreign=foreign(then, {t.path: _bytes(desk, t.path) for t in then if t.path in there}),
         causes=_causes(desk, now, there),
         again=None if now.plan is None else of_plan(now.operation, now.plan),
         refusal=now.refusal,
     )
+
+
+def _digest(desk: Desk, path: str) -> str | None:
+    try:
+        return desk.workspace.digest(path)
+    except MemdeskError:
+        return None
 
 
 def _bytes(desk: Desk, path: str) -> bytes | None:
@@ -121,7 +129,7 @@ def _bytes(desk: Desk, path: str) -> bytes | None:
         return None
 
 
-def _bound(desk: Desk, now: Present, there: dict[str, bytes | None]) -> tuple[Bound, ...]:
+def _bound(desk: Desk, now: Present, there: dict[str, str | None]) -> tuple[Bound, ...]:
     then = now.operation.envelope
     moved = {(m.what, m.name): m for m in now.moved}
     known = now.plan is not None
@@ -132,12 +140,14 @@ def _bound(desk: Desk, now: Present, there: dict[str, bytes | None]) -> tuple[Bo
         return Bound(what, name, before, m.now if m else after, other, m.detail if m else "")
 
     policy = ".memdesk/config.toml"
-    out = [one("candidate", then.subject, then.subject_digest, then.subject_digest)]
+    out = []
+    if then.subject not in {s.locator for s in then.sources}:
+        digest = then.subject_digest
+        out.append(one(envelope.subject_word(then), then.subject, digest, digest))
     out += [one("source", s.locator, s.digest, s.digest if known else None) for s in then.sources]
     out.append(one("policy", policy, then.policy_digest, desk.policy.digest))
     for t in then.targets:
-        data = there[t.path]
-        out.append(one("target", t.path, t.before_digest, None if data is None else digest(data)))
+        out.append(one("target", t.path, t.before_digest, there[t.path]))
     named = {(b.what, b.name) for b in out}
     out += [
         Bound(m.what, m.name, m.then, m.now, moved=True, detail=m.detail)
@@ -158,7 +168,7 @@ def foreign(then: Sequence[Target], now: dict[str, bytes | None]) -> tuple[Forei
     return own or tuple(f for _, f in found if f.hunks)
 
 
-def _causes(desk: Desk, now: Present, there: dict[str, bytes | None]) -> tuple[Cause, ...]:
+def _causes(desk: Desk, now: Present, there: dict[str, str | None]) -> tuple[Cause, ...]:
     then = now.operation.envelope
     with desk.store.read() as view:
         receipts = [
@@ -168,9 +178,8 @@ def _causes(desk: Desk, now: Present, there: dict[str, bytes | None]) -> tuple[C
         ]
     out: dict[tuple[str, str], Cause] = {}
     for t in then.targets:
-        data = there[t.path]
-        if (None if data is None else digest(data)) != t.before_digest:
-            for cause in _of_target(t.path, data, receipts):
+        if there[t.path] != t.before_digest:
+            for cause in _of_target(t.path, there[t.path], receipts):
                 out.setdefault((cause.what, cause.operation or cause.name), cause)
     for m in now.moved:
         if m.what == "candidate":
@@ -181,7 +190,7 @@ def _causes(desk: Desk, now: Present, there: dict[str, bytes | None]) -> tuple[C
     return tuple(out.values())
 
 
-def _of_target(path: str, data: bytes | None, receipts: Sequence[Receipt]) -> list[Cause]:
+def _of_target(path: str, now: str | None, receipts: Sequence[Receipt]) -> list[Cause]:
     """The writes of this desk's reviewers since then; by hand, if they do not explain the bytes."""
     out: list[Cause] = []
     last = None
@@ -190,7 +199,7 @@ def _of_target(path: str, data: bytes | None, receipts: Sequence[Receipt]) -> li
             if t.path == path:
                 last = t.after_digest
                 out.append(Cause("target", path, r.reviewer, r.time, r.operation_id, r.receipt_id))
-    if data is None or last != digest(data):
+    if now is None or last != now:
         out.append(Cause("target", path))
     return out
 

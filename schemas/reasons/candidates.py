@@ -67,6 +67,12 @@ ROWS = table(
         "Reject it, or propose the statement again from evidence that stands.",
     ),
     (
+        "candidate.source-revoked",
+        Exit.REFUSED,
+        "Every source the version cites was revoked.",
+        "Reject it, or propose the statement again from a source that stands.",
+    ),
+    (
         "undo.nothing",
         Exit.REFUSED,
         "There is no decision of yours to undo.",

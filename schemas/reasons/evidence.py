@@ -54,6 +54,49 @@ ROWS = table(
         "The workspace holds more folders or rule files than are looked at.",
         "Rule files near the root were read; start memdesk in the project's own folder.",
     ),
+    (
+        "evidence.revoked",
+        Exit.REFUSED,
+        "The source was revoked: it can be read, and nothing new may rest on it.",
+        "Cite a source that stands.",
+    ),
+    # intake
+    (
+        "intake.protected-name",
+        Exit.REFUSED,
+        "The file's name says that it holds credentials; such files are never copied.",
+        "Take in a file without credentials; if it holds none, copy it under a plain name first.",
+    ),
+    (
+        "intake.name",
+        Exit.REFUSED,
+        "The file's name can't be written into a receipt, or is too long for its copy.",
+        "Copy the file under a shorter, valid UTF-8 name and take that in.",
+    ),
+    (
+        "intake.secret",
+        Exit.REFUSED,
+        "The file holds what looks like a credential; the preview names the lines.",
+        "Take in a copy of the file without it.",
+    ),
+    (
+        "intake.source-changing",
+        Exit.STALE,
+        "The file is being written while it is read.",
+        "Wait until its writer has finished, then preview again.",
+    ),
+    (
+        "intake.raw-conflict",
+        Exit.REFUSED,
+        "Under the copy's name stands a file with other bytes than the name says.",
+        "Look at that file and move it away; then preview again.",
+    ),
+    (
+        "intake.receipt-conflict",
+        Exit.REFUSED,
+        "Under the receipt's name stands something that is no receipt of this intake.",
+        "Look at that file and move it away; then preview again.",
+    ),
     # hazards
     (
         "hazard.secret",

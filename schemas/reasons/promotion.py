@@ -49,6 +49,12 @@ ROWS = table(
         "Preview again.",
     ),
     (
+        "operation.staged-lost",
+        Exit.UNUSABLE,
+        "The bytes held for an unfinished write are gone or altered; nothing was written.",
+        "Preview again; if it repeats, check the disk under `.memdesk/staged/`.",
+    ),
+    (
         "operation.busy",
         Exit.STALE,
         "Another memdesk process is applying an operation.",

@@ -14,14 +14,14 @@ import pytest
 
 from core import config
 from core.candidates import review
+from core.operations import preview as operations
 from core.operations.confirm import confirm
 from core.ports import Desk
 from core.promotion import preview
 from core.verify import verify
 from schemas.candidates import CandidateState, Verdict
 from schemas.errors import Refused, Stale
-from schemas.operations import OperationState
-from schemas.promotion import Preview
+from schemas.operations import OperationState, Preview
 from tests.making import CONFIG, META, TEXT, accepted, files, pending, previewed, ref
 
 PREVIEWER = """
@@ -138,7 +138,7 @@ def test_anything_moved_is_named_and_nothing_is_written(sqlite_desk: Desk, name:
     named = [(m["what"], m["name"]) for m in refused.value.details["moved"]]  # type: ignore[attr-defined]
     assert any(w == what and n.startswith(which) for w, n in named), named
     assert files(moved.workspace.root) == before
-    looked = preview.show(moved, shown.operation_id)
+    looked = operations.show(moved, shown.operation_id)
     assert any(m.what == what for m in looked.moved)
     with moved.store.read() as view:
         assert view.operations.receipt_count() == 1

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from core.operations import preview as operations
 from core.operations.confirm import confirm
 from core.ports import Desk
 from core.promotion import preview
@@ -68,7 +69,7 @@ def test_the_text_after_a_promotion_to_the_byte(
     assert (text.path, text.after_digest) == (TEXT, sha(wanted))
     assert text.before_digest == (None if before is None else sha(before))
     assert shown.duplicate is (before is not None and FACT.encode() in before.replace(b"  R", b""))
-    exact = {t.path: t.after for t in preview.look(sqlite_desk, shown.operation_id).targets}
+    exact = {t.path: t.after for t in operations.look(sqlite_desk, shown.operation_id).targets}
     untouched = {} if before is None else {TEXT: before}
     assert (files(sqlite_desk.workspace.root) if untouched else {}) == untouched
     confirm(sqlite_desk, shown.operation_id)

@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 from core.candidates import review
 from core.candidates.review import CandidateRef
 from core.operations.confirm import confirm
+from core.operations.preview import Exact
 from core.ports import Desk
 from core.promotion import preview, reading, standing
-from core.promotion.preview import Exact
 from core.textdiff import CONTEXT, compare, compared
 from tests.making import TEXT, accepted, ref
 

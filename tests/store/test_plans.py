@@ -39,6 +39,9 @@ QUERIES: dict[str, Callable[[Reader], object]] = {
     "operation": lambda v: v.operations.operation("op_" + "0" * 32),
     "receipt": lambda v: v.operations.receipt("op_" + "0" * 32),
     "open operations": lambda v: v.operations.open_of("cand_x@1"),
+    "operations of a subject": lambda v: v.operations.newest_of("notes.md", 20),
+    "revoked": lambda v: v.evidence.revoked("file_" + "0" * 32),
+    "files of events": lambda v: v.evidence.files_of([ID]),
     "prepared": lambda v: v.operations.prepared("checkout"),
 }
 

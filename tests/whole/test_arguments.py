@@ -103,6 +103,7 @@ def test_the_sample_is_laid_on_nothing_that_stands(what: str, tmp_path: Path) ->
 
 def test_a_link_at_the_target_is_named_as_what_moved(sqlite_desk: Desk, tmp_path: Path) -> None:
     """The path and the rule, not the candidate, which did not move."""
+    from core.operations import preview as operations
     from core.promotion import preview
     from tests.making import TEXT, ref
 
@@ -110,5 +111,5 @@ def test_a_link_at_the_target_is_named_as_what_moved(sqlite_desk: Desk, tmp_path
     path = sqlite_desk.workspace.root / TEXT
     path.parent.mkdir(parents=True)
     path.symlink_to(tmp_path / "elsewhere.txt")
-    (moved,) = preview.show(sqlite_desk, shown.operation_id).moved
+    (moved,) = operations.show(sqlite_desk, shown.operation_id).moved
     assert (moved.what, moved.name, moved.detail) == ("target", TEXT, "destination.link")

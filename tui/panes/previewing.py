@@ -15,17 +15,17 @@ from tui.panes.listing import ListingPane
 from tui.widgets.diff import View
 from tui.widgets.document import HEAVY, Document, Layout, Line, lay
 from tui.widgets.lines import Row
-from tui.widgets.text import header, short
+from tui.widgets.text import header, short, subject
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Sequence
+    from collections.abc import Callable, Hashable, Sequence
 
     from core.operations.envelope import Target
-    from core.promotion.preview import Exact
+    from core.operations.preview import Exact
     from core.promotion.standing import Foreign, Standing
     from core.textdiff import Comparison
-    from schemas.operations import Receipt
-    from schemas.promotion import Preview
+    from schemas.operations import Preview, Receipt
+    from tui.client import Client
 
 SPLIT_FROM = 120
 """Columns from which two sides stand beside each other."""
@@ -80,14 +80,21 @@ class PreviewingPane(ListingPane):
 
     # showing
 
-    @work(exclusive=True, group="promotion-preview")
-    async def open_preview(self, candidate: str, version: int, consumer: str) -> None:
+    def open_preview(self, candidate: str, version: int, consumer: str) -> None:
         """Build the preview of a version and show it; until then nothing else changes."""
+        self._open(lambda client: client.preview(candidate, version, consumer))
+
+    def preview_again(self, preview: Preview) -> None:
+        """Build a preview anew, whatever it is about."""
+        self._open(lambda client: client.again(preview.operation_id))
+
+    @work(exclusive=True, group="promotion-preview")
+    async def _open(self, make: Callable[[Client], Exact]) -> None:
         client = self.client
         if client is None or self._busy:
             return
         with collector.paused():
-            found = await self.ask(lambda: client.preview(candidate, version, consumer))
+            found = await self.ask(lambda: make(client))
             if found is None:
                 return
             if found.preview.state.value == "applied":
@@ -157,8 +164,7 @@ class PreviewingPane(ListingPane):
         from core.promotion.standing import foreign
 
         old, new = self.preview, exact.preview
-        subject = (new.candidate, new.version, new.consumer)
-        if old is None or (old.candidate, old.version, old.consumer) != subject:
+        if old is None or (old.subject, old.consumer) != (new.subject, new.consumer):
             return _Reading(False, exact.targets, (), set())
         base = self._base or exact.targets
         there = {t.path: t.before for t in exact.targets}
@@ -193,7 +199,7 @@ class PreviewingPane(ListingPane):
         p, g = self.read.preview, self.glyphs
         added = sum(c.added for c in self.read.compared)
         removed = sum(c.removed for c in self.read.compared)
-        what = f"{short(p.candidate)}@{p.version} {g.arrow} {p.consumer}"
+        what = f"{subject(p.subject)} {g.arrow} {p.consumer}"
         size = f"{files(len(p.targets))} {g.dot} +{added} -{removed}"
         state = "" if p.state.value == "previewed" else f" {g.dot} {p.state.value}"
         left = f"{short(p.operation_id, 8)} {g.dot} {what}"

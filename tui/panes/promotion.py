@@ -18,7 +18,7 @@ from tui.theme import STATE_ROLE
 from tui.widgets.document import Line
 from tui.widgets.lines import Cells, Row, fit, justified, width_of
 from tui.widgets.rows import PAGE, Numbered, PagedList
-from tui.widgets.text import age, kind, name_of, short
+from tui.widgets.text import age, kind, name_of, short, subject
 
 if TYPE_CHECKING:
     from schemas.candidates import CandidateRow
@@ -223,7 +223,7 @@ class PromotionPane(WritingPane):
             left = [
                 (f"{self.glyphs.state(state)} ", STATE_ROLE[state]),
                 (f"{short(w.operation_id)}  {state:<10}", "text"),
-                (f" {w.consumer} {_subject(w.subject)}", "muted"),
+                (f" {w.consumer} {subject(w.subject)}", "muted"),
             ]
             who, then = w.reviewer, w.created
         else:
@@ -231,7 +231,7 @@ class PromotionPane(WritingPane):
             left = [
                 (f"{self.glyphs.promoted} ", "good"),
                 (f"{short(r.receipt_id)}  {files(len(r.targets))}", "text"),
-                (f"  {r.consumer} {_subject(r.subject)}", "muted"),
+                (f"  {r.consumer} {subject(r.subject)}", "muted"),
             ]
             who, then = r.reviewer, r.time
         return justified(left, [(f"{name_of(who)[:24]} {age(then, now):>4} ", "muted")], width)
@@ -251,7 +251,7 @@ class PromotionPane(WritingPane):
             self.drop()
             self.title(short(item.held.belief.id), item.held.at.state.value)
             self.detail.show(write.held(item.held, self.glyphs))
-        elif isinstance(item, _Item) and item.write is not None:
+        elif isinstance(item, _Item) and item.write is not None and self.tab == 1:
             self._open_operation(item.write.operation_id)
         elif self.read is None and self.receipt is None:
             self._invite()
@@ -272,7 +272,7 @@ class PromotionPane(WritingPane):
         """The version at hand: of the preview on screen, or of the row."""
         item = self.list.row
         if (p := self.preview) is not None:
-            return p.candidate, p.version
+            return (p.candidate, p.version) if p.candidate else None
         if isinstance(item, _Item):
             return None
         row = cast("CandidateRow | None", item)
@@ -284,10 +284,10 @@ class PromotionPane(WritingPane):
 
     def action_consumer(self) -> None:
         """The next consumer for the row; a preview on screen is made anew for it."""
-        client, subject = self.client, self._subject()
-        if client is None or subject is None or self._busy or self.tab == 3:
+        client, at_hand = self.client, self._subject()
+        if client is None or at_hand is None or self._busy or self.tab == 3:
             return
-        candidate, version = subject
+        candidate, version = at_hand
         every = client.consumers()
         at = self.preview.consumer if self.preview else self._consumer_of(candidate)
         chosen = every[(every.index(at) + 1) % len(every)]
@@ -301,7 +301,7 @@ class PromotionPane(WritingPane):
         """Preview the row, or preview again what is on screen and stale."""
         p, item = self.preview, self.list.row
         if p is not None and (self.stale or self.tab):
-            self.open_preview(p.candidate, p.version, p.consumer)
+            self.preview_again(p)
         elif self.tab == 0 and item is not None:
             row = cast("CandidateRow", item)
             self.open_preview(row.id, row.version, self._consumer_of(row.id))
@@ -373,7 +373,7 @@ class PromotionPane(WritingPane):
     def action_copy_text(self) -> None:
         """Copy the statement."""
         if (p := self.preview) is not None:
-            self.desk_app.copy(p.statement)
+            self.desk_app.copy(p.statement or p.subject)
         elif self.tab == 0 and (row := cast("CandidateRow | None", self.list.row)):
             self.desk_app.copy(row.statement)
 
@@ -406,8 +406,3 @@ def _words_of(item: _Item) -> str:
         return f"{_id(item)} {item.held.belief.statement} {item.held.at.consumer}".lower()
     r = cast("Any", item.receipt or item.write)
     return f"{_id(item)} {r.subject} {r.reviewer} {r.consumer} {r.state.value}".lower()
-
-
-def _subject(subject: str) -> str:
-    id_, _, version = subject.partition("@")
-    return f"{short(id_)}@{version}"

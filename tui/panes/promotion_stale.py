@@ -9,12 +9,12 @@ from tui.theme import Glyphs
 from tui.widgets.diff import View
 from tui.widgets.document import Line
 from tui.widgets.lines import fit, width_of
-from tui.widgets.text import age, digest8, header, name_of, short
+from tui.widgets.text import age, digest8, header, name_of, short, subject
 
 if TYPE_CHECKING:
     from collections.abc import Hashable
 
-    from core.promotion.preview import Exact
+    from core.operations.preview import Exact
     from core.promotion.standing import Cause, Standing
 
 
@@ -46,12 +46,9 @@ def binding(exact: Exact, now: Standing, g: Glyphs, width: int, time: int) -> li
 def _name(what: str, name: str) -> str:
     if what == "target":
         return name.rpartition("/")[2]
-    if what == "candidate":
-        id_, _, version = name.partition("@")
-        return f"{short(id_)}@{version}"
-    if what == "source":
+    if what == "source" and name.startswith("ev_"):
         return short(name, 8)
-    return name
+    return subject(name)
 
 
 def who(now: Standing, g: Glyphs, time: int) -> list[Line]:

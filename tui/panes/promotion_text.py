@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from core.promotion.reading import FOREIGN
+from core.promotion.reading import FOREIGN, of_copy
 from core.textdiff import Comparison, TextDiff
 from tui.theme import Glyphs
 from tui.widgets.diff import DiffText, View
@@ -14,13 +14,21 @@ from tui.widgets.text import digest8, header, short
 from tui.widgets.text import exact as exact_time
 
 if TYPE_CHECKING:
-    from core.promotion.preview import Exact
+    from core.operations.envelope import Copy
+    from core.operations.preview import Exact
     from core.promotion.standing import Foreign
-    from schemas.operations import Receipt
-    from schemas.promotion import Preview
+    from schemas.operations import Preview, Receipt
     from tui.client import Held
 
-_EFFECT = {"belief.new": "+", "conflict.same-key": "!", "duplicate.same-claim": "="}
+_EFFECT = {
+    "belief.new": "+",
+    "conflict.same-key": "!",
+    "duplicate.same-claim": "=",
+    "new-file": "+",
+    "same-bytes": "=",
+    "same-receipt": "=",
+    "withhold": "!",
+}
 
 
 def preview(
@@ -38,12 +46,18 @@ def preview(
     With `bytes_only` effects and checks are left out.
     """
     p = exact.preview
-    lines: list[Line] = [Line([(" " + p.statement, "owner")], indent=1), Line()]
+    lines: list[Line] = [Line([(" " + (p.statement or p.subject), "owner")], indent=1), Line()]
     if under:
         lines.append(header("moved under you since you began to read", "to be read", g))
         lines += foreign(under, exact, g, view)
-    count = len(exact.targets)
-    for n, (target, compared) in enumerate(zip(exact.targets, exact.compared, strict=True)):
+    first = len(exact.copies)
+    count = first + len(exact.targets)
+    for n, copy in enumerate(exact.copies):
+        lines.append(header(copy.path, f"{n + 1}/{count}", g))
+        lines += _copied(copy, n)
+    for n, (target, compared) in enumerate(
+        zip(exact.targets, exact.compared, strict=True), start=first
+    ):
         lines.append(header(target.path, f"{n + 1}/{count}", g))
         if target.derived and not unfolded:
             size = f"+{compared.added} -{compared.removed}"
@@ -55,9 +69,20 @@ def preview(
     return lines if bytes_only else [*lines, *effects(p, g), *_checks(p, g)]
 
 
+def _copied(copy: Copy, group: int) -> list[Line]:
+    """A file that takes over a source's bytes whole: told by its size and whole digest."""
+    if copy.before_digest == copy.after_digest:
+        lines = [Line([("          no change to the bytes", "muted")])]
+    else:
+        key = (of_copy(copy.path, copy.after_digest),)
+        text = f" + new file, {copy.size:,} bytes, byte for byte those of {copy.source}"
+        lines = [Line([(text, "add")], 3, key, group)]
+    return [*lines, Line([(f"   {copy.after_digest}", "muted")], indent=3)]
+
+
 def foreign(under: Sequence[Foreign], exact: Exact, g: Glyphs, view: View) -> list[Line]:
     """Lines that others changed, file by file; read once they were on screen."""
-    groups = {t.path: n for n, t in enumerate(exact.targets)}
+    groups = {t.path: n for n, t in enumerate(exact.targets, start=len(exact.copies))}
     lines: list[Line] = []
     for f in under:
         if len(under) > 1 or groups.get(f.path) != 0:
@@ -100,8 +125,10 @@ def effects(p: Preview, g: Glyphs) -> list[Line]:
     """What a confirm brings beside the bytes, conflicts among it."""
     lines = [header("effects", str(len(p.affects)), g)]
     for e in p.affects:
-        role = "warn" if e.code.startswith("conflict") else "text"
-        lines.append(Line([(f" {_EFFECT.get(e.code, g.dot)} {e.text}", role)], indent=3))
+        role = "warn" if e.code.startswith(("conflict", "withhold")) else "text"
+        # Where no file is written, its effects are what a reader must have seen.
+        keys = () if p.targets else ((e.code, e.text),)
+        lines.append(Line([(f" {_EFFECT.get(e.code, g.dot)} {e.text}", role)], 3, keys))
     for c in p.conflicts:
         place = c.ref if c.rule else short(c.ref)
         text = f" ! {c.code}   {c.layer} {place}  {c.statement}"
@@ -115,7 +142,8 @@ def _checks(p: Preview, g: Glyphs) -> list[Line]:
     for code in p.blocked_by:
         lines.append(Line([(f" # {code}   enter says why", "bad")]))
     for e in p.checks:
-        lines.append(Line([(f" {g.accepted} {e.text}", "good")], indent=3))
+        sign, role = ("#", "bad") if e.code in p.blocked_by else (g.accepted, "good")
+        lines.append(Line([(f" {sign} {e.text}", role)], indent=3))
     policy = f" {g.accepted} policy {digest8(p.policy_digest)}"
     lines.append(Line([(policy, "good")]))
     if p.reason:
@@ -130,7 +158,7 @@ def receipt(r: Receipt, g: Glyphs) -> list[Line]:
         ("operation", r.operation_id),
         ("consumer", r.consumer),
         ("state", r.state.value),
-        ("candidate", r.subject),
+        ("candidate" if r.subject.startswith("cand_") else "source", r.subject),
         ("belief", r.belief or "-"),
         ("reviewer", r.reviewer),
         ("time", exact_time(r.time)),

@@ -18,8 +18,7 @@ if TYPE_CHECKING:
     from textual.events import Key, Paste
 
     from core.promotion.standing import Standing
-    from schemas.operations import Receipt
-    from schemas.promotion import Preview
+    from schemas.operations import Preview, Receipt
 
 _STARTABLE = ("previewed", "failed")
 _BACK = "esc  back to the list"
@@ -86,13 +85,14 @@ class WritingPane(PreviewingPane):
         return next((way for way in ways if cell_len(way) <= width), text + end)
 
     def _armed_text(self, p: Preview) -> str:
-        text = f" ARMED  write {files(len(p.targets))} to {p.consumer}"
+        what = f"write {files(len(p.targets))} to" if p.targets else f"{p.action} {p.subject} in"
+        text = f" ARMED  {what} {p.consumer}"
         if p.supersedes:
             text += f" {self.glyphs.dot} supersede {len(p.supersedes)}"
         if p.conflicts:
             text += f" {self.glyphs.dot} {len(p.conflicts)} conflicting statement(s) stay"
         if p.duplicate:
-            text += f" {self.glyphs.dot} the line stands already"
+            text += f" {self.glyphs.dot} the {'line' if p.candidate else 'copy'} stands already"
         return text
 
     def _armed_keys(self, p: Preview) -> str:
@@ -172,7 +172,8 @@ class WritingPane(PreviewingPane):
     def _written(self, receipt: Receipt) -> None:
         g = self.glyphs
         self.show_receipt(receipt, "written")
-        files = ", ".join(t.path.rpartition("/")[2] for t in receipt.targets)
+        names = [t.path.rpartition("/")[2] for t in receipt.targets]
+        files = ", ".join(names) or f"{receipt.action} {receipt.subject}"
         by = f"written before by {name_of(receipt.reviewer)}" if receipt.replayed else "WRITTEN"
         self.bar.say(f"{g.promoted} {by} {short(receipt.receipt_id)} {g.dot} {files}", "good")
         self.focus_list()

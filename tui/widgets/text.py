@@ -41,6 +41,12 @@ def short(id_: str, digits: int = 6) -> str:
     return f"{tag}_{rest[:digits]}" if rest else id_[:digits]
 
 
+def subject(text: str) -> str:
+    """What an operation is about, as lists show it: a candidate's version, or a path."""
+    id_, at, version = text.partition("@")
+    return f"{short(id_)}{at}{version}" if _ID.fullmatch(id_) else text
+
+
 def brief(text: str) -> str:
     """A sentence with the ids in it as lists show them; `enter` and `--json` have them whole."""
     return _ID.sub(lambda m: short(m[0]), text)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from core import claims
 from core.candidates.propose import claim_of
-from core.evidence.lookup import current
+from core.evidence.lookup import standing
 from core.identity import digest, keyed_id, parse_locator
 from core.operations.envelope import Plan, Target, bound_source
 from core.ports import Desk, Reader, Writer
@@ -30,6 +30,8 @@ class Reviewed:
     duplicates: tuple[Related, ...]
     missing: tuple[str, ...]
     """Locators of sources that no longer hold the quoted words."""
+    revoked: tuple[str, ...] = ()
+    """Locators of sources that were revoked."""
 
 
 def reviewed(desk: Desk, subject: str) -> Reviewed:
@@ -37,8 +39,11 @@ def reviewed(desk: Desk, subject: str) -> Reviewed:
     with desk.store.read() as view:
         version = accepted(view, subject)
         beside = claims.relations(view.claims, claim_of(desk, version))
-        missing = tuple(s.locator for s in version.sources if not current(view, s))
-    return Reviewed(version, beside.conflicts, beside.duplicates, missing)
+        sources = standing(view, version.sources)
+    missing, revoked = (
+        tuple(s.locator for s in sources if s.state == state) for state in ("missing", "revoked")
+    )
+    return Reviewed(version, beside.conflicts, beside.duplicates, missing, revoked)
 
 
 def accepted(view: Reader, subject: str) -> CandidateVersion:
@@ -76,6 +81,8 @@ def plan(
     codes += blocked
     if found.missing:
         codes.append("candidate.source-missing")
+    if len(found.revoked) == len(v.sources):
+        codes.append("candidate.source-revoked")
     same = [d for d in found.duplicates if d.layer == consumer]
     envelope = Envelope(
         action="promote",
@@ -105,7 +112,7 @@ def plan(
         classification=v.classification,
         conflicts=found.conflicts,
         affects=(*affects, *_other_names(desk, targets)),
-        checks=_checks(v, found.missing),
+        checks=_checks(found),
         facts={"statement": v.statement, "reason": v.decision.reason if v.decision else ""},
     )
 
@@ -117,11 +124,15 @@ def _other_names(desk: Desk, targets: Sequence[Target]) -> list[Effect]:
     return [Effect(code="effect.hard-link", text=text.format(path)) for path in linked]
 
 
-def _checks(version: CandidateVersion, missing: Sequence[str]) -> tuple[Effect, ...]:
+def _checks(found: Reviewed) -> tuple[Effect, ...]:
+    version, missing = found.version, found.missing
     by = version.decision.actor.reviewer if version.decision else "?"
     out = [Effect(code="candidate", text=f"candidate @{version.version} newest, accepted by {by}")]
     good = len(version.sources) - len(missing)
     out.append(Effect(code="source", text=f"{good} of {len(version.sources)} source(s) unchanged"))
+    if gone := len(found.revoked):
+        code = "candidate.source-revoked"
+        out.append(Effect(code=code, text=f"{gone} of {len(version.sources)} source(s) revoked"))
     acknowledged = version.decision.acknowledged if version.decision else ()
     hazards = ", ".join(acknowledged) + " acknowledged" if acknowledged else "no hazard"
     out.append(Effect(code="hazard", text=hazards))

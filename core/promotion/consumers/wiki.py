@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
 
+from core.evidence import raw
 from core.operations.envelope import Plan, Target
 from core.ports import Desk, Writer
 from core.promotion.consumers import reviewed
@@ -179,14 +180,15 @@ def _words(text: str) -> set[str]:
 
 
 def _wiki_lines(desk: Desk) -> Iterator[tuple[str, int, str]]:
-    """Lines of wiki pages, raw copies left out, at most `scanLimit` pages."""
+    """Lines of wiki pages, at most `scanLimit` of them; raw copies are evidence and no pages."""
     import os
 
     limit = desk.policy.compound_memory.maintenance.scanLimit
     top = desk.workspace.root / ROOT
     seen = 0
     for folder, names, files in os.walk(top, followlinks=False):
-        names[:] = sorted(n for n in names if n != "raw")
+        here = os.path.relpath(folder, desk.workspace.root)
+        names[:] = sorted(n for n in names if not raw.is_raw(f"{here}/{n}/"))
         for name in sorted(f for f in files if f.endswith(".md")):
             seen += 1
             if seen > limit:
