@@ -94,9 +94,9 @@ class DeskApp(App[int]):
         if self._taken_down:
             return
         self._configure(client)
-        bar, dot = self.query_one(Bar), f" {glyphs().dot} "
+        bar = self.query_one(Bar)
         where = [client.name, client.branch, client.reviewer.partition(" <")[0]]
-        bar.place(dot.join(w for w in where if w))
+        bar.place([w for w in where if w], f" {glyphs().dot} ")
         for operation, outcome in client.recovered:
             bar.say(f"finished after an interruption: {operation[:11]} {outcome}", "warn")
         if not client.recovered:
@@ -227,6 +227,7 @@ class DeskApp(App[int]):
         if number != self.active:
             self.pane.left()
             self.query_one(Bar).release()
+            self.query_one(Bar).say("")
         if not self.query(f"#pane-{number}"):
             made = self._make(number)
             await self.query_one("#panes").mount(made)
@@ -319,7 +320,12 @@ class DeskApp(App[int]):
                     Line([(f"   {found.remedy}", "good")], indent=3),
                     Line(),
                 ]
-        self.push_screen(Overlay("Why", lines))
+        self.push_screen(Overlay("Why", lines, event.through), self._pressed_through)
+
+    def _pressed_through(self, key: str | None) -> None:
+        """A key that an overlay let through acts on what is under it."""
+        if key:
+            self.simulate_key(key)
 
     def get_system_commands(self, screen: Screen[object]) -> Iterable[SystemCommand]:
         """Every action of the pane in front, by name."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from typing import TYPE_CHECKING
 
 from core.textdiff import words
@@ -37,23 +37,20 @@ _GROUPS: dict[int | str, str] = {
 }
 
 
-def group(g: Group, glyphs: Glyphs) -> list[Line]:
-    """What a group holds, and what a key on its header does."""
+def group(g: Group, glyphs: Glyphs, marked: int) -> list[Line]:
+    """What a group holds, and what a key on its header does; with marks, that is no decision on it."""
     fold = "unfolds" if g.folded else "folds"
+    lines = [Line(), Line([(f" {_GROUPS.get(g.key, '')}", "text")], indent=1), Line()]
+    if marked or g.open:
+        what = f"the {marked:,} marked, not on this group" if marked else _these(g.open)
+        decides = f" decide on {what}, one decision each;"
+        bar = "        the bar names the count and what is hidden first."
+        lines += [
+            Line([(" r d a ", "accent"), (decides, "muted")], indent=8),
+            Line([(bar, "muted")], indent=8),
+        ]
     return [
-        Line(),
-        Line([(f" {_GROUPS.get(g.key, '')}", "text")], indent=1),
-        Line(),
-        Line(
-            [
-                (" r d a ", "accent"),
-                (f" decide on exactly these {g.open:,}, one decision each;", "muted"),
-            ]
-        ),
-        Line(
-            [("        the bar names the count and what the filter hides first.", "muted")],
-            indent=8,
-        ),
+        *lines,
         Line([(" enter ", "accent"), (f" {fold} the group", "muted")]),
         Line(
             [
@@ -62,6 +59,10 @@ def group(g: Group, glyphs: Glyphs) -> list[Line]:
             ]
         ),
     ]
+
+
+def _these(count: int) -> str:
+    return "exactly this one" if count == 1 else f"exactly these {count:,}"
 
 
 def evidence(d: Detail, now: int, g: Glyphs, *, narrow: bool) -> list[Line]:
@@ -176,7 +177,6 @@ _KEYS = {
         ("A", "the same, then opens the preview of what would be written."),
         ("r d", "reject it, or put it off; s puts it off until a day, R says a reason first."),
         ("e", "opens @{n} in $EDITOR; saving makes @{m}, pending again."),
-        (".", "makes your last decision again, here."),
     ),
     "accepted": (
         ("p", "opens the preview of what would be written. Writes no memory."),
@@ -188,9 +188,9 @@ _KEYS = {
 _KEYS["deferred"] = (*_KEYS["pending"][:2], ("r", "rejects it."), _KEYS["pending"][3])
 
 
-def keys_here(v: CandidateVersion, g: Glyphs) -> list[Line]:
-    """What the keys do to the version shown."""
-    known = _KEYS.get(v.state.value, ())
+def keys_here(v: CandidateVersion, g: Glyphs, allowed: Set[str]) -> list[Line]:
+    """What the keys valid now do to the version shown; what would be refused is left out."""
+    known = [(k, text) for k, text in _KEYS.get(v.state.value, ()) if set(k.split()) <= allowed]
     lines = [Line(), header("what a key does here", "", g)] if known else []
     for key, text in known:
         words_ = text.format(n=v.version, m=v.newest + 1)

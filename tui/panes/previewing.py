@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from textual import work
 
+from core.wording import some
 from tui import collector
 from tui.panes import promotion_stale as stale
 from tui.panes import promotion_text as write
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from core.textdiff import Comparison
     from schemas.operations import Receipt
     from schemas.promotion import Preview
+    from tui.client import Client, Half
 
 SPLIT_FROM = 120
 """Columns from which two sides stand beside each other."""
@@ -52,6 +54,8 @@ class PreviewingPane(ListingPane):
         """The preview on screen."""
         self.stale: Standing | None = None
         """How its operation stands now, when something moved."""
+        self.unfinished: tuple[Half, ...] = ()
+        """Confirmed writes of any desk that stopped halfway: what is previewed beside them is off."""
         self.receipt: Receipt | None = None
         """What stands in the preview's place once it is written."""
         self.view = View()
@@ -62,6 +66,8 @@ class PreviewingPane(ListingPane):
         self._unfolded = False
         self._armed = False
         self._painted = False
+        self._late = False
+        """True when an armed preview turned stale: the next enter was meant for the write."""
         self._busy = False
 
     @property
@@ -86,18 +92,30 @@ class PreviewingPane(ListingPane):
         client = self.client
         if client is None or self._busy:
             return
+        if self.unfinished and not await self._finished(client):
+            return
         with collector.paused():
             found = await self.ask(lambda: client.preview(candidate, version, consumer))
             if found is None:
                 return
             if found.preview.state.value == "applied":
-                self._open_operation(found.preview.operation_id)
+                self.open_operation(found.preview.operation_id)
                 return
             if await self._bring(found, None):
                 self.detail.focus()
 
+    async def _finished(self, client: Client) -> bool:
+        """Finish writes that were confirmed and left half done; a preview beside them is stale."""
+        done = await self.ask(client.finish)
+        if done is None:
+            return False
+        self.unfinished = ()
+        said = ", ".join(f"{short(operation, 8)} {outcome}" for operation, outcome in done)
+        self.bar.say(f"finished after an interruption: {said}" if said else "nothing to finish")
+        return True
+
     @work(exclusive=True, group="promotion-preview")
-    async def _open_operation(self, operation_id: str) -> None:
+    async def open_operation(self, operation_id: str) -> None:
         """Show a write as it stands now: its receipt, its preview, or how it diverged."""
         client, tab = self.client, self.tab
         if client is None or self._busy:
@@ -135,6 +153,7 @@ class PreviewingPane(ListingPane):
                 collector.keep()
         if self._busy:
             return False
+        self._late = self._armed and moved is not None
         self._armed = self._painted = False
         if reading.same:
             self._seen |= self.detail.read_keys()
@@ -194,7 +213,7 @@ class PreviewingPane(ListingPane):
         added = sum(c.added for c in self.read.compared)
         removed = sum(c.removed for c in self.read.compared)
         what = f"{short(p.candidate)}@{p.version} {g.arrow} {p.consumer}"
-        size = f"{files(len(p.targets))} {g.dot} +{added} -{removed}"
+        size = f"{some(len(p.targets), 'file')} {g.dot} +{added} -{removed}"
         state = "" if p.state.value == "previewed" else f" {g.dot} {p.state.value}"
         left = f"{short(p.operation_id, 8)} {g.dot} {what}"
         self.title(left, size + state, f"+{added} -{removed}")
@@ -208,7 +227,7 @@ class PreviewingPane(ListingPane):
 
     def drop(self) -> None:
         """Leave the preview; its operation stays stored and can be found under writes."""
-        self._armed = self._painted = False
+        self._armed = self._painted = self._late = False
         self.read = self.stale = self.receipt = None
         self._seen, self._base, self._under = set(), (), ()
         self.remove_class("reading", "stale", "split-view")
@@ -234,9 +253,13 @@ class PreviewingPane(ListingPane):
         found = await self.ask(lambda: client.check(operation))
         if found is None or self.read is not shown or self._busy:
             return
-        state, moved = found
+        state, moved = found.state, found.moved
+        if found.unfinished != self.unfinished:
+            self.unfinished = found.unfinished
+            self.disarm()
+            self.draw_bar()
         if state is not shown.preview.state:
-            self._open_operation(operation)
+            self.open_operation(operation)
             if state.value == "applied":
                 self.bar.say(f"{short(operation, 8)} was written by another desk meanwhile", "warn")
             return
@@ -309,8 +332,3 @@ class PreviewingPane(ListingPane):
     def _change(self, view: View) -> None:
         if self.read is not None and not self._busy:
             self._view_as(view)
-
-
-def files(count: int) -> str:
-    """A number of files in words."""
-    return f"{count} file{'' if count == 1 else 's'}"

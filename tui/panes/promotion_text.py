@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from core.promotion.reading import FOREIGN
 from core.textdiff import Comparison, TextDiff
+from core.wording import some
 from tui.theme import Glyphs
 from tui.widgets.diff import DiffText, View
 from tui.widgets.document import Line
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     from core.promotion.standing import Foreign
     from schemas.operations import Receipt
     from schemas.promotion import Preview
-    from tui.client import Held
+    from tui.written import Held
 
 _EFFECT = {"belief.new": "+", "conflict.same-key": "!", "duplicate.same-claim": "="}
 
@@ -40,7 +41,7 @@ def preview(
     p = exact.preview
     lines: list[Line] = [Line([(" " + p.statement, "owner")], indent=1), Line()]
     if under:
-        lines.append(header("moved under you since you began to read", "to be read", g))
+        lines.append(header("moved under you since you began to read", _size(under), g))
         lines += foreign(under, exact, g, view)
     count = len(exact.targets)
     for n, (target, compared) in enumerate(zip(exact.targets, exact.compared, strict=True)):
@@ -53,6 +54,12 @@ def preview(
             lines += DiffText(target.path, g, view, group=n).lines(compared.at(view.context))
         lines.append(Line([(_file_facts(p, target.path, g), "muted")], indent=10))
     return lines if bytes_only else [*lines, *effects(p, g), *_checks(p, g)]
+
+
+def _size(under: Sequence[Foreign]) -> str:
+    """How much others changed; whether it was read is said by the bar alone."""
+    changed = (line for f in under for h in f.hunks for line in h.lines if line.sign != " ")
+    return some(sum(1 for _ in changed), "line")
 
 
 def foreign(under: Sequence[Foreign], exact: Exact, g: Glyphs, view: View) -> list[Line]:

@@ -11,6 +11,7 @@ from core.evidence.lookup import current
 from core.identity import digest, keyed_id, parse_locator
 from core.operations.envelope import Plan, Target, bound_source
 from core.ports import Desk, Reader, Writer
+from core.wording import some, verb
 from schemas.candidates import CandidateState, CandidateVersion, Related
 from schemas.common import Classification
 from schemas.errors import Refused, Stale
@@ -114,7 +115,9 @@ def _checks(version: CandidateVersion, missing: Sequence[str]) -> tuple[Effect, 
     by = version.decision.actor.reviewer if version.decision else "?"
     out = [Effect(code="candidate", text=f"candidate @{version.version} newest, accepted by {by}")]
     good = len(version.sources) - len(missing)
-    out.append(Effect(code="source", text=f"{good} of {len(version.sources)} source(s) unchanged"))
+    out.append(
+        Effect(code="source", text=f"{good} of {some(len(version.sources), 'source')} unchanged")
+    )
     acknowledged = version.decision.acknowledged if version.decision else ()
     hazards = ", ".join(acknowledged) + " acknowledged" if acknowledged else "no hazard"
     out.append(Effect(code="hazard", text=hazards))
@@ -126,7 +129,8 @@ def new_belief(found: Reviewed) -> list[Effect]:
     out = [Effect(code="belief.new", text=f"new belief  “{found.version.statement}”")]
     if found.conflicts:
         count, key = len(found.conflicts), found.version.key
-        text = f"{count} other statement(s) under {key} stay as they are"
+        stay = verb(count, "stays as it is", "stay as they are")
+        text = f"{some(count, 'other statement')} under {key} {stay}"
         out.append(Effect(code="conflict.same-key", text=text))
     return out
 
