@@ -50,7 +50,7 @@ class Backwards:
         named = [k.label(f"k{i}") for i, k in enumerate(self.keys)]
         nth = sa.func.row_number().over(order_by=[k.desc() for k in self.keys]).label("nth")
         inner = rows.with_only_columns(*named, nth, maintain_column_froms=True).subquery()
-        query = sa.select(*(inner.c[k.name] for k in named)).where(inner.c.nth % stride == 1)
+        query = sa.select(*(inner.c[k.name] for k in named)).where((inner.c.nth - 1) % stride == 0)
         found = [tuple(r) for r in connection.execute(query.order_by(inner.c.nth))]
         whole = rows.with_only_columns(named[0], maintain_column_froms=True).subquery()
         count = sa.select(sa.func.count()).select_from(whole)

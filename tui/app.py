@@ -20,8 +20,7 @@ from tui.messages import Changed, Explain, Hints, OpenPreview
 from tui.panes.candidates import CandidatesPane
 from tui.theme import DARK, LIGHT, choose, glyphs, is_plain
 from tui.widgets.bar import Bar
-from tui.widgets.lines import Row
-from tui.widgets.tabs import NAMES, tabs
+from tui.widgets.tabs import NAMES, Tabs
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -63,7 +62,7 @@ class DeskApp(App[int]):
 
     def compose(self) -> ComposeResult:
         """Tabs, the first pane, the two bottom rows; other panes come when first shown."""
-        yield Row(id="tabs")
+        yield Tabs(id="tabs")
         with Container(id="panes"):
             yield CandidatesPane()
         yield Bar()
@@ -137,15 +136,9 @@ class DeskApp(App[int]):
             1: counts.waiting if counts else None,
             2: counts.candidates.get("accepted", 0) if counts else None,
         }
-        parts = tabs(shown, self.active, self.size.width)
-        self.query_one("#tabs", Row).show(parts)
+        self.query_one(Tabs).show_panes(shown, self.active)
         waiting = shown[1]
         self.title = f"memdesk {waiting}" if waiting else "memdesk"
-
-    def on_resize(self) -> None:
-        """Labels depend on the width."""
-        if self.query("#tabs"):
-            self._tabs()
 
     # following the store
 

@@ -34,6 +34,9 @@ QUERIES: dict[str, Callable[[Reader], object]] = {
     "operation": lambda v: v.operations.operation("op_" + "0" * 32),
     "receipt": lambda v: v.operations.receipt("op_" + "0" * 32),
     "open operations": lambda v: v.operations.open_of("cand_x@1"),
+    "operations from a place": lambda v: v.operations.window("", (5, "op_"), 20),
+    "receipts from a place": lambda v: v.operations.receipt_window("", 5, 20),
+    "held from a place": lambda v: v.promotion.window("", (5, "bel_", "wiki"), 20),
     "prepared": lambda v: v.operations.prepared("checkout"),
 }
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from core.textdiff import words
 from tui.theme import STATE_ROLE, Glyphs
 from tui.widgets.document import Line
-from tui.widgets.text import age, day, exact, header, name_of, short
+from tui.widgets.text import age, ago, day, exact, header, name_of, short
 
 if TYPE_CHECKING:
     from schemas.candidates import CandidateVersion, Related, Source
@@ -74,7 +74,7 @@ def evidence(d: Detail, now: int, g: Glyphs, *, narrow: bool) -> list[Line]:
     v, dot = d.version, f" {g.dot} "
     facts = [v.kind.value, v.key, v.scope, v.classification.value]
     if not narrow:
-        facts += [f"{age(v.created, now)} ago", f"found as {v.method}"]
+        facts += [f"proposed {ago(v.created, now)}", f"found as {v.method}"]
     lines = [Line([(" " + v.statement, "owner")], indent=1)]
     about = [(" " + dot.join(facts), "muted")]
     lines += [Line(about, right=[(" ", "text")], fill=" ") if narrow else Line(about, indent=1)]
@@ -108,11 +108,10 @@ def _attention(d: Detail, now: int, g: Glyphs) -> list[Line]:
         text = f"deferred{until}{back} by {name_of(decision.actor.reviewer)}"
         lines.append(Line([(f" {g.deferred} {text}", "warn" if back else "muted")], indent=3))
     for related in v.conflicts:
-        lines += _beside("!", related, v.statement, g)
-    for related in v.duplicates:
-        lines.append(Line([(f" = {related.code}   {where(related)}", "warn")], indent=3))
+        lines += _beside("!", related, v.statement, now, g)
+    lines += [_named("=", related, now, g) for related in v.duplicates]
     for related in v.near[:_NEAREST]:
-        lines += _beside("~", related, v.statement, g)
+        lines += _beside("~", related, v.statement, now, g)
     if more := len(v.near) - _NEAREST:
         text = f"   {more} more in the tab Near" if more > 0 else ""
         lines += [Line([(text, "muted")])] if text else []
@@ -125,36 +124,43 @@ _END = " .;!"
 """A full stop more or less is no difference."""
 
 
-def where(related: Related) -> str:
-    """Where another statement stands: in memory, or the state of its candidate."""
-    place = related.state or f"in memory {related.layer}"
-    return f"{place} {short(related.ref)}"
+def where(related: Related, now: int, g: Glyphs) -> str:
+    """Where another statement stands, through whom, since when: `in memory bel_40c2d9 · …`."""
+    parts = [f"{related.state or 'in memory'} {short(related.ref)}"]
+    parts += [related.layer] if related.state is None else []
+    since = ago(related.since, now) if related.since is not None else ""
+    parts += [", ".join(x for x in (name_of(related.by), since) if x)]
+    return f" {g.dot} ".join(p for p in parts if p)
 
 
-def _beside(sign: str, related: Related, statement: str, g: Glyphs) -> list[Line]:
+def _named(sign: str, related: Related, now: int, g: Glyphs) -> Line:
+    """The code of what stands beside, and where that is."""
+    return Line([(f" {sign} {related.code}   {where(related, now, g)}", "warn")], indent=3)
+
+
+def _beside(sign: str, related: Related, statement: str, now: int, g: Glyphs) -> list[Line]:
     """Another statement and this one, with the words that differ between marks."""
     left, right = words(related.statement.rstrip(_END), statement.rstrip(_END))
     return [
-        Line([(f" {sign} {related.code}   {where(related)}", "warn")], indent=3),
+        _named(sign, related, now, g),
         Line([(" - ", "del"), *marked(related.statement, left, "del", g)], indent=3),
         Line([(" + ", "add"), *marked(statement, right, "add", g)], indent=3),
     ]
 
 
-def near(d: Detail, _now: int, g: Glyphs) -> list[Line]:
+def near(d: Detail, now: int, g: Glyphs) -> list[Line]:
     """Every statement that says the same or nearly the same, with its difference."""
     v = d.version
     lines = [Line([(" " + v.statement, "owner")], indent=1), Line()]
-    for related in v.duplicates:
-        lines.append(Line([(f" = {related.code}   {where(related)}", "warn")], indent=3))
+    lines += [_named("=", related, now, g) for related in v.duplicates]
     for related in v.near:
-        lines += [*_beside("~", related, v.statement, g), Line()]
+        lines += [*_beside("~", related, v.statement, now, g), Line()]
     return lines
 
 
 def versions(d: Detail, now: int, g: Glyphs) -> list[Line]:
     """All versions in a row each, newest first, the shown one marked."""
-    lines = [Line(), header("versions", "", g)]
+    lines = [Line(), header("versions", "ages since made", g)]
     for v in list(reversed(d.versions))[:_VERSIONS]:
         state, shown = v.state.value, v.version == d.version.version
         words_ = "the words of its source" if v.editor is None else f"edited by {name_of(v.editor)}"
@@ -211,7 +217,8 @@ def marked(text: str, spans: list[tuple[int, int]], role: str, g: Glyphs) -> lis
 def _source(s: Source, n: int, total: int, now: int, g: Glyphs, *, narrow: bool) -> list[Line]:
     state = "unchanged" if s.state == "current" else s.state
     title = f"source {n} of {total} {g.dot} {s.author}"
-    place = f" session:{s.session[:8]}#L{s.line} {g.dot} {age(s.time, now)} {g.dot} {state}"
+    said = f"said {ago(s.time, now)}" if s.time is not None else "no time stated"
+    place = f" session:{s.session[:8]}#L{s.line} {g.dot} {said} {g.dot} {state}"
     role = "muted" if s.state == "current" else "bad"
     if narrow:
         count = f"{n} of {total} {g.dot} " if total > 1 else ""

@@ -197,9 +197,12 @@ class CandidatesPane(AskingPane):
         for i, (label, count) in enumerate(shown.items()):
             role = "accent" if view == label else "text"
             parts += [(dot if i else "", "muted"), (f"{label} {count:,}", role)]
-        order = f"by {self.order}{dot}"
-        right = f"filter “{self.words}” {self.list.total:,}" if self.words else f"{order}/ filter"
-        self.query_one("#summary", Row).show(parts, [(right + " ", "muted")])
+        usual = f"by {self.order}{dot}/ filter"
+        if self.words:
+            ends = [f"filter “{self.words}” {self.list.total:,}"]
+        else:
+            ends = [f"ages since proposed{dot}{usual}", usual]
+        self.query_one("#summary", Row).show(parts, *([(f"{e} ", "muted")] for e in ends))
 
     def _show_last(self, last: Sequence[Sequence[CandidateVersion]]) -> None:
         """The last decisions under the list, and whether `u` undoes the first."""

@@ -131,7 +131,7 @@ class PromotionPane(ListsPane):
         chosen = every[(every.index(at) + 1) % len(every)]
         self._chosen[candidate] = chosen
         self.list.repaint()
-        self.bar.say(f"{short(candidate)}@{version} goes to {chosen}", "text")
+        self.bar.say(f"{short(candidate)}@{version} goes to {chosen}", passing=True)
         if self.read is not None:
             self.open_preview(candidate, version, chosen)
 

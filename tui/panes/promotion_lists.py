@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 USUAL = "line-memory"
 TABS = ("To promote", "Outbox", "Receipts", "In memory")
 _NAMES: dict[int, Name] = {1: "outbox", 2: "receipts", 3: "memory"}
+_SINCE = ("proposed", "previewed", "written", "written")
+"""What the ages of each list count from."""
 _EMPTY = (
     " Nothing is accepted and waiting. Accept in pane 1, A previews at once.",
     " No writes yet: p on an accepted candidate makes the first preview.",
@@ -136,9 +138,10 @@ class ListsPane(WritingPane):
             ends = [f"filter “{self.words}” {self.list.total:,}"]
         elif self.tab == 1:
             made = self._counts.operations if self._counts else {}
-            ends = [dot.join(f"{s} {made.get(s, 0):,}" for s in ("applied", "failed", "diverged"))]
+            states = dot.join(f"{s} {made.get(s, 0):,}" for s in ("applied", "failed", "diverged"))
+            ends = [f"ages since {_SINCE[1]}{dot}{states}", states]
         else:
-            ends = ["] next list"]
+            ends = [f"ages since {_SINCE[self.tab]}{dot}] next list", "] next list"]
         return [[(f"{e} ", "muted")] for e in ends] + [[]]
 
     def draw_view(self) -> None:

@@ -10,7 +10,7 @@ from tui.theme import Glyphs
 from tui.widgets.diff import View
 from tui.widgets.document import Line
 from tui.widgets.lines import fit
-from tui.widgets.text import age, digest8, header, name_of, short
+from tui.widgets.text import ago, digest8, header, name_of, short
 
 if TYPE_CHECKING:
     from collections.abc import Hashable
@@ -72,8 +72,7 @@ def by(cause: Cause, time: int) -> str:
     """A reviewer and how long ago, or by hand."""
     if not cause.reviewer:
         return "by hand"
-    since = age(cause.time, time)
-    return f"{name_of(cause.reviewer)}, {'just now' if since == 'now' else since + ' ago'}"
+    return f"{name_of(cause.reviewer)}, {ago(cause.time, time)}"
 
 
 def stale(
