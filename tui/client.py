@@ -86,6 +86,8 @@ def _section(key: int | str, count: int, still_open: int) -> Section:
 
 
 _DUE = 500
+_AROUND = 1_500
+"""Bytes of a message shown before and after a quote."""
 _LAST = 60
 
 
@@ -99,6 +101,8 @@ class Detail:
     """The first source's event between its neighbours."""
     base: CandidateVersion | None
     """What it is compared with: the version last decided, or else the one before."""
+    passage: lookup.Passage | None = None
+    """What stands around the first source's quote."""
     leftovers: Sequence[str] = ()
     """Wiki lines that say what a conflicting statement says; they come a moment later."""
 
@@ -256,11 +260,21 @@ class Client:
         shown = review.show(self.desk, ref)
         with self.desk.store.read() as view:
             versions = view.candidates.versions(id_)
-        around = lookup.surroundings(self.desk, shown.sources[0].event) if shown.sources else []
+        around: list[Event] = []
+        passage = None
+        if shown.sources:
+            own = shown.sources[0]
+            around = lookup.surroundings(self.desk, own.event)
+            said = next((e for e in around if e.id == own.event), None)
+            if said is not None:
+                passage = lookup.passage(said, own.start, own.end, _AROUND)
+                # A message may be a megabyte and more: what the screen shows of it is cut here.
+                shorter = said.model_copy(update={"text": ""})
+                around = [shorter if e is said else e for e in around]
         earlier = [v for v in versions if v.version < version]
         decided = [v for v in earlier if v.decision]
         base = decided or earlier
-        return Detail(shown, versions, around, base[-1] if base else None)
+        return Detail(shown, versions, around, base[-1] if base else None, passage)
 
     def still_say(self, version: CandidateVersion) -> list[str]:
         """Wiki lines that say what a conflicting statement says."""

@@ -398,8 +398,9 @@ async def test_the_receipt_stands_beside_its_own_row(laid: Desk, workspace: Path
         await desk.sees("READY")
         shown, row = desk.promotion.preview, desk.promotion.waiting
         assert shown is not None and row is not None and shown.candidate == row.id
-        await desk.press("tab", "k")
-        assert desk.promotion.preview is None
+        assert desk.promotion.list.total == 2, "what was written has left with its receipt"
+        await desk.press("tab", "j")
+        assert desk.promotion.preview is None and desk.promotion.list.index == 1
 
 
 async def test_the_row_under_the_cursor_keeps_its_preview_whoever_writes(

@@ -11,12 +11,12 @@ from tui.widgets.document import Line
 from tui.widgets.text import age, ago, day, exact, header, name_of, short
 
 if TYPE_CHECKING:
+    from core.evidence.lookup import Passage
     from schemas.candidates import CandidateVersion, Related, Source
     from schemas.evidence import Event
     from tui.client import Detail
     from tui.widgets.rows import Group
 
-_AROUND = 1_500
 _NEAR = 600
 _QUOTE = 8_000
 
@@ -83,7 +83,7 @@ def evidence(d: Detail, now: int, g: Glyphs, *, narrow: bool) -> list[Line]:
     for n, source in enumerate(v.sources):
         lines += _source(source, n + 1, len(v.sources), now, g, narrow=narrow)
         if n == 0:
-            lines += _surroundings(source, d.around, g)
+            lines += _surroundings(source, d, g)
         else:
             lines.append(
                 Line([(f" {g.quote} ", "accent"), (source.quote[:_QUOTE], "owner")], indent=3)
@@ -239,13 +239,13 @@ def _mask(text: str) -> str:
     return mask(text)
 
 
-def _surroundings(source: Source, around: Sequence[Event], g: Glyphs) -> list[Line]:
+def _surroundings(source: Source, d: Detail, g: Glyphs) -> list[Line]:
     lines: list[Line] = []
-    for event in around:
+    for event in d.around:
         own = event.id == source.event
         place = f"{event.line:>5} {event.author.value:<8} "
         if own:
-            lines += _own(event, source, place, g)
+            lines += _own(d.passage, source, place, g) if d.passage else []
             continue
         text = " ".join(_mask(event.text[:_NEAR]).split()) or f"({event.kind.value})"
         shown = text if len(text) <= 240 else f"{text[:240]}…"
@@ -253,21 +253,17 @@ def _surroundings(source: Source, around: Sequence[Event], g: Glyphs) -> list[Li
     return lines
 
 
-def _own(event: Event, source: Source, place: str, g: Glyphs) -> list[Line]:
-    """The message itself: the quote between marks, at most so much of it on either side."""
-    data = event.text.encode()
-    first, last = max(0, source.start - _AROUND), source.end + _AROUND
-    before = data[first : source.start].decode("utf-8", "ignore")
-    after = data[source.end : last].decode("utf-8", "ignore")
-    left = len(data) - last
+def _own(around: Passage, source: Source, place: str, g: Glyphs) -> list[Line]:
+    """The message itself: the quote between marks, with what stands around it."""
+    first, left = around.first, around.left
     quote, more = source.quote[:_QUOTE], len(source.quote) - _QUOTE
     pieces: list[tuple[str, str]] = [
         (f"(… {first:,} bytes before) " if first else "", "muted"),
-        (_mask(before), "text"),
+        (_mask(around.before), "text"),
         (f"{g.open}{quote}", "owner"),
         (f" (… {more:,} more characters quoted) " if more > 0 else "", "muted"),
         (g.close, "owner"),
-        (_mask(after), "text"),
+        (_mask(around.after), "text"),
         (f" (… {left:,} bytes after)" if left > 0 else "", "muted"),
     ]
     lines: list[Line] = []

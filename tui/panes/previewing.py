@@ -145,26 +145,22 @@ class PreviewingPane(ListingPane):
         kept: Sequence[tuple[str, Comparison]] = ()
         if exact.preview.state.value == "diverged" and client is not None:
             kept = await self.ask(lambda: client.divergence(operation)) or ()
-        reading = self._reading(exact)
         time = client.now() if client else 0
         with collector.paused():
-            laid, beside = await asyncio.to_thread(self._lay, exact, moved, kept, reading, time)
+            reading, laid, beside = await asyncio.to_thread(self._laid, exact, moved, kept, time)
             if laid.weight >= HEAVY:
                 collector.keep()
         if self._busy:
             return False
         self._late = self._armed and moved is not None
         self._armed = self._painted = False
-        if reading.same:
-            self._seen |= self.detail.read_keys()
-        else:
-            self._seen = set()
+        self._seen = reading.seen
         self._base, self._under = reading.base, reading.under
         self.read, self.stale, self.receipt = exact, moved, None
         self.set_class(self.tab == 0, "reading")
         self.set_class(moved is not None, "stale")
         self._title()
-        self.detail.show_laid(laid, keep_place=keep_place, read=self._seen)
+        self.detail.show_laid(laid, keep_place=keep_place)
         self.aside.show_laid(beside)
         self.list.repaint()
         self.draw_view()
@@ -183,6 +179,17 @@ class PreviewingPane(ListingPane):
         there = {t.path: t.before for t in exact.targets}
         return _Reading(True, base, foreign(base, there), self._seen | self.detail.read_keys())
 
+    def _laid(
+        self,
+        exact: Exact,
+        moved: Standing | None,
+        kept: Sequence[tuple[str, Comparison]],
+        time: int,
+    ) -> tuple[_Reading, Layout, Layout]:
+        """What was read of the same subject, then detail and aside; runs in a thread."""
+        reading = self._reading(exact)
+        return reading, *self._lay(exact, moved, kept, reading, time)
+
     def _lay(
         self,
         exact: Exact,
@@ -194,24 +201,26 @@ class PreviewingPane(ListingPane):
         """Detail and aside, wrapped; runs in a thread."""
         g, view, unfolded = self.glyphs, self.effective_view(), self._unfolded
         width, room = self.detail.text_width, max(40, self.list.text_width)
+        seen = reading.seen
         if kept:
             return lay(write.diverged(kept, g, view), width), lay((), room)
         if moved is None:
             text = write.preview(exact, g, view, unfolded=unfolded, under=reading.under)
-            return lay(text, width), lay((), room)
-        text = stale.stale(exact, moved, g, view, unfolded=unfolded, read=reading.seen)
+            return lay(text, width, seen), lay((), room)
+        text = stale.stale(exact, moved, g, view, unfolded=unfolded, read=seen)
         if self.beside:
             queue = [Line(), header("your queue", "", g)]
-            return lay(text, width), lay(stale.binding(exact, moved, g, room, time) + queue, room)
+            beside = stale.binding(exact, moved, g, room, time) + queue
+            return lay(text, width, seen), lay(beside, room)
         text += stale.binding(exact, moved, g, width, time)
-        return lay(text, width), lay((), room)
+        return lay(text, width, seen), lay((), room)
 
     def _title(self) -> None:
         if self.read is None:
             return
         p, g = self.read.preview, self.glyphs
-        added = sum(c.added for c in self.read.compared)
-        removed = sum(c.removed for c in self.read.compared)
+        added = sum(t.added for t in p.targets)
+        removed = sum(t.removed for t in p.targets)
         what = f"{short(p.candidate)}@{p.version} {g.arrow} {p.consumer}"
         size = f"{some(len(p.targets), 'file')} {g.dot} +{added} -{removed}"
         state = "" if p.state.value == "previewed" else f" {g.dot} {p.state.value}"
