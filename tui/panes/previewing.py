@@ -29,6 +29,10 @@ if TYPE_CHECKING:
     from schemas.promotion import Preview
     from tui.client import Client, Half
 
+_AHEAD = 100
+"""Lines drawn in the thread: more than a screen holds but on the largest."""
+_WIDE = 100
+"""Columns from which list and detail stand side by side."""
 SPLIT_FROM = 120
 """Columns from which two sides stand beside each other."""
 
@@ -66,6 +70,8 @@ class PreviewingPane(ListingPane):
         self._unfolded = False
         self._armed = False
         self._painted = False
+        self._reads = False
+        """True while a preview takes the place of the list where there is no room for both."""
         self._late = False
         """True when an armed preview turned stale: the next enter was meant for the write."""
         self._busy = False
@@ -157,8 +163,7 @@ class PreviewingPane(ListingPane):
         self._seen = reading.seen
         self._base, self._under = reading.base, reading.under
         self.read, self.stale, self.receipt = exact, moved, None
-        self.set_class(self.tab == 0, "reading")
-        self.set_class(moved is not None, "stale")
+        self._reads = self.tab == 0
         self._title()
         self.detail.show_laid(laid, keep_place=keep_place)
         self.aside.show_laid(beside)
@@ -206,14 +211,14 @@ class PreviewingPane(ListingPane):
             return lay(write.diverged(kept, g, view), width), lay((), room)
         if moved is None:
             text = write.preview(exact, g, view, unfolded=unfolded, under=reading.under)
-            return lay(text, width, seen), lay((), room)
+            return lay(text, width, seen, ahead=_AHEAD), lay((), room)
         text = stale.stale(exact, moved, g, view, unfolded=unfolded, read=seen)
         if self.beside:
             queue = [Line(), header("your queue", "", g)]
             beside = stale.binding(exact, moved, g, room, time) + queue
-            return lay(text, width, seen), lay(beside, room)
+            return lay(text, width, seen, ahead=_AHEAD), lay(beside, room)
         text += stale.binding(exact, moved, g, width, time)
-        return lay(text, width, seen), lay((), room)
+        return lay(text, width, seen, ahead=_AHEAD), lay((), room)
 
     def _title(self) -> None:
         if self.read is None:
@@ -239,7 +244,7 @@ class PreviewingPane(ListingPane):
         self._armed = self._painted = self._late = False
         self.read = self.stale = self.receipt = None
         self._seen, self._base, self._under = set(), (), ()
-        self.remove_class("reading", "stale", "split-view")
+        self._reads = False
         self.draw_view()
         if self.display:
             self.bar.release()
@@ -293,7 +298,7 @@ class PreviewingPane(ListingPane):
     @property
     def beside(self) -> bool:
         """True where list and detail stand side by side."""
-        return self.app.size.width >= 100 and not self.effective_view().split
+        return self.app.size.width >= _WIDE and not self.effective_view().split
 
     def effective_view(self) -> View:
         """The view as far as there is room for it."""
@@ -301,11 +306,20 @@ class PreviewingPane(ListingPane):
         return self.view if fits else replace(self.view, split=False)
 
     def draw_view(self) -> None:
-        """Two sides take the whole width; the summary says how the diff is shown."""
-        self.set_class(self.read is not None and self.effective_view().split, "split-view")
+        """Two sides take the whole width, and a preview the whole height where there is little.
+
+        Set on the widgets themselves: a class of the pane would have the styles of everything in
+        it worked out anew, which costs more than a frame.
+        """
+        split = self.read is not None and self.effective_view().split
+        wide = self.app.size.width >= _WIDE
+        self.query_one("#left").display = not split and (wide or not self._reads)
+        self.query_one("#right").set_class(split, "split-view")
+        self.aside.display = wide and self.stale is not None
 
     def on_resize(self) -> None:
         """Between one side and two, or with the list beside or above, the text is another."""
+        self.draw_view()
         if self.read is not None:
             self._view_as(self.view)
 

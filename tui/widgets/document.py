@@ -17,6 +17,9 @@ from textual.message import Message
 from tui.theme import glyphs
 from tui.widgets.lines import Cells, LineView, chop, chopped_rows, justified, safe, width_of, wrap
 
+Rows = list[list[tuple[str, str]]]
+"""The rows of one line."""
+
 
 class Line(NamedTuple):
     """One logical line. One with `keys` shows a change that has to be on screen whole."""
@@ -56,6 +59,8 @@ class Layout:
     """Unseen lines by group; a group that was read whole has none left."""
     weight: int
     """Characters in all: what wrapping them again would cost."""
+    drawn: Mapping[int, Rows]
+    """Rows of the first lines, made ahead."""
 
     @property
     def rows(self) -> int:
@@ -68,10 +73,17 @@ HEAVY = 200_000
 _BETWEEN = 3
 
 
-def lay(lines: Sequence[Line], width: int, read: Set[Hashable] = frozenset[Hashable]()) -> Layout:
+def lay(
+    lines: Sequence[Line],
+    width: int,
+    read: Set[Hashable] = frozenset[Hashable](),
+    *,
+    ahead: int = 0,
+) -> Layout:
     """Wrap lines to a width; touches no widget, so it may run in a thread.
 
-    Lines whose keys are all in `read` need not be seen again.
+    Lines whose keys are all in `read` need not be seen again. The first `ahead` lines are drawn
+    here already, which is what the first frame would wait for.
     """
     starts, total, weight = [0], 0, 0
     must_see: list[int] = []
@@ -84,7 +96,8 @@ def lay(lines: Sequence[Line], width: int, read: Set[Hashable] = frozenset[Hasha
     unseen = frozenset(i for i in must_see if not read or not read >= set(lines[i].keys))
     left = dict.fromkeys((lines[i].group for i in must_see), 0)
     left |= Counter(lines[i].group for i in unseen)
-    return Layout(lines, width, starts, must_see, unseen, left, weight)
+    drawn = {i: _rows_drawn(x, width) for i, x in enumerate(lines[:ahead]) if not x.fill}
+    return Layout(lines, width, starts, must_see, unseen, left, weight, drawn)
 
 
 def _halves(width: int) -> tuple[int, int]:
@@ -111,6 +124,10 @@ def _broken(line: Line, width: int) -> list[list[tuple[str, str]]]:
     if line.draw is not None:
         return chop(line.draw(line.what), width, line.indent)
     return wrap(line.cells, width, line.indent)
+
+
+def _rows_drawn(line: Line, width: int) -> Rows:
+    return _broken(line, width) if line.beside is None else _side_by_side(line, line.beside, width)
 
 
 def _side_by_side(line: Line, beside: Line, width: int) -> list[list[tuple[str, str]]]:
@@ -204,13 +221,7 @@ class Document(LineView):
     def _rows(self, i: int) -> list[list[tuple[str, str]]]:
         rows = self._wrapped.get(i)
         if rows is None:
-            line = self._laid.lines[i]
-            width = self._laid.width
-            rows = (
-                _broken(line, width)
-                if line.beside is None
-                else _side_by_side(line, line.beside, width)
-            )
+            rows = self._laid.drawn.get(i) or _rows_drawn(self._laid.lines[i], self._laid.width)
             self._wrapped[i] = rows
         return rows
 
