@@ -17,11 +17,12 @@ def acceptable(row: CandidateRow) -> bool:
     return row.attention == "" or (row.attention == "look" and bool(row.hazards))
 
 
-def on_marks(count: int) -> list[Hint]:
+def on_marks(count: int, *, row: bool) -> list[Hint]:
     """Marks come first: whatever is under the cursor, the keys decide on them."""
     what = f"{count:,} marked"
     keys = [("r", f"reject {what}"), ("d", f"defer {what}"), ("a", f"accept {what}")]
-    return [*keys, ("space", "mark"), ("*", "unmark all"), ("?", "help")]
+    mark = [("space", "mark")] if row else []
+    return [*keys, *mark, ("*", "unmark all"), ("?", "help")]
 
 
 def on_group(group: Group, count: int) -> list[Hint]:

@@ -42,8 +42,9 @@ def group(g: Group, glyphs: Glyphs, marked: int) -> list[Line]:
     fold = "unfolds" if g.folded else "folds"
     lines = [Line(), Line([(f" {_GROUPS.get(g.key, '')}", "text")], indent=1), Line()]
     if marked or g.open:
-        what = f"the {marked:,} marked, not on this group" if marked else _these(g.open)
-        decides = f" decide on {what}, one decision each;"
+        rows = "the one marked row" if marked == 1 else f"the {marked:,} marked rows"
+        what = f"{rows}, not on this group" if marked else _these(g.open)
+        decides = f" decide on {what}{'' if marked == 1 else ', one decision each'};"
         bar = "        the bar names the count and what is hidden first."
         lines += [
             Line([(" r d a ", "accent"), (decides, "muted")], indent=8),

@@ -243,7 +243,9 @@ class CandidatesPane(AskingPane):
         role = "accent" if group.open else "muted"
         count = f"{group.open:,}" if group.open else f"{self.glyphs.dot} all decided"
         left = [(f"{sign} ", "muted"), (f"{group.title} {count}", role)]
-        return justified(left, [(f"{group.remark} ", "muted")], width)
+        # The remark tells what a key on the header does; with marks the keys decide on those.
+        remark = "" if self.marks and group.remark.startswith("r ") else group.remark
+        return justified(left, [(f"{remark} ", "muted")], width)
 
     def _draw(self, item: Numbered, width: int) -> Cells:
         row = cast("CandidateRow", item)
@@ -313,7 +315,7 @@ class CandidatesPane(AskingPane):
             return [("enter", "decide" if self.asking == "day" else "keep"), ("esc", "leave it")]
         row, group, words = self.current, self.list.group, bool(self.words)
         if self.marks:
-            return hinting.on_marks(len(self.marks))
+            return hinting.on_marks(len(self.marks), row=row is not None)
         if group is not None:
             return hinting.on_group(group, len(self.list.groups))
         if row is None:

@@ -234,9 +234,10 @@ class PromotionPane(ListsPane):
         """Keys valid now."""
         out: list[tuple[str, str]] = []
         item = self.item
-        if self.waiting is not None:
+        if (row := self.waiting) is not None:
             many = self.client is not None and len(self.client.consumers()) > 1
-            out = [("p", "preview"), *([("P", "consumer")] if many else [])]
+            here = row.state == "promoted" and row.id not in self._chosen
+            out = [("p", "receipt" if here else "preview"), *([("P", "consumer")] if many else [])]
         elif item is not None and item.held is not None and self._missing(item.held.belief):
             out = [("p", "preview for another consumer")]
         if self.list.row is not None:
