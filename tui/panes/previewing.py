@@ -116,8 +116,8 @@ class PreviewingPane(ListingPane):
         if done is None:
             return False
         self.unfinished = ()
-        said = ", ".join(f"{short(operation, 8)} {outcome}" for operation, outcome in done)
-        self.bar.say(f"finished after an interruption: {said}" if said else "nothing to finish")
+        if said := ", ".join(f"{short(operation, 8)} {outcome}" for operation, outcome in done):
+            self.bar.say(f"finished after an interruption: {said}")
         return True
 
     @work(exclusive=True, group="promotion-preview")
@@ -243,7 +243,7 @@ class PreviewingPane(ListingPane):
         """Leave the preview; its operation stays stored and can be found under writes."""
         self._armed = self._painted = self._late = False
         self.read = self.stale = self.receipt = None
-        self._seen, self._base, self._under = set(), (), ()
+        self._seen, self._base, self._under, self.unfinished = set(), (), (), ()
         self._reads = False
         self.draw_view()
         if self.display:
