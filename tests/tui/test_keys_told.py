@@ -70,8 +70,10 @@ async def test_on_a_header_marks_come_before_the_group_and_that_is_said(
         await desk.press("space", "space", "left_parenthesis")
         assert desk.candidates.list.group is not None
         assert "reject 2 marked" in hints(desk) and "reject all" not in hints(desk)
-        assert "the 2 marked rows, not on this group" in " ".join(desk.text().split())
-        await desk.press("r", "enter")
+        assert "the 2 marked rows, one decision each, not" in desk.text()
+        await desk.press("j")
+        assert "decide on the 2 marked rows" in desk.text() and "records your" not in desk.text()
+        await desk.press("k", "r", "enter")
         assert [r.state.value for r in stored(laid)] == ["rejected"] * 2 + ["pending"] * 4
         assert "reject all" in hints(desk) and "exactly these 4" in desk.text()
 

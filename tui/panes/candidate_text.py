@@ -42,12 +42,10 @@ def group(g: Group, glyphs: Glyphs, marked: int) -> list[Line]:
     fold = "unfolds" if g.folded else "folds"
     lines = [Line(), Line([(f" {_GROUPS.get(g.key, '')}", "text")], indent=1), Line()]
     if marked or g.open:
-        rows = "the one marked row" if marked == 1 else f"the {marked:,} marked rows"
-        what = f"{rows}, not on this group" if marked else _these(g.open)
-        decides = f" decide on {what}{'' if marked == 1 else ', one decision each'};"
+        what = f"{_on_marks(marked)}, not on this group" if marked else _these(g.open)
         bar = "        the bar names the count and what is hidden first."
         lines += [
-            Line([(" r d a ", "accent"), (decides, "muted")], indent=8),
+            Line([(" r d a ", "accent"), (f" {what};", "muted")], indent=8),
             Line([(bar, "muted")], indent=8),
         ]
     return [
@@ -63,7 +61,9 @@ def group(g: Group, glyphs: Glyphs, marked: int) -> list[Line]:
 
 
 def _these(count: int) -> str:
-    return "exactly this one" if count == 1 else f"exactly these {count:,}"
+    if count == 1:
+        return "decide on exactly this one"
+    return f"decide on exactly these {count:,}, one decision each"
 
 
 def evidence(d: Detail, now: int, g: Glyphs, *, narrow: bool) -> list[Line]:
@@ -193,6 +193,22 @@ _KEYS = {
     "rejected": (("u", "undoes your last decision: @{m}, pending, the same words."),),
 }
 _KEYS["deferred"] = (*_KEYS["pending"][:2], ("r", "rejects it."), _KEYS["pending"][3])
+
+
+def keys_on_marks(count: int, g: Glyphs) -> list[Line]:
+    """What the keys do while rows are marked, wherever the cursor is."""
+    return [
+        Line(),
+        header("what a key does here", "", g),
+        Line([(" r d a ", "accent"), (f" {_on_marks(count)}.", "muted")], indent=8),
+        Line([(" *     ", "accent"), (" takes the marks away.", "muted")], indent=8),
+    ]
+
+
+def _on_marks(count: int) -> str:
+    if count == 1:
+        return "decide on the one marked row"
+    return f"decide on the {count:,} marked rows, one decision each"
 
 
 def keys_here(v: CandidateVersion, g: Glyphs, allowed: Set[str]) -> list[Line]:

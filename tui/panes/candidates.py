@@ -212,7 +212,7 @@ class CandidatesPane(AskingPane):
         me, now = (client.reviewer, client.now()) if client else ("", 0)
         mine = [made for made in last if _by(made[0]) == me][:1]
         # Undo takes back one's own last decision, and only that: a promoted one it refuses.
-        self.undoable = any(v.state.value != "promoted" for made in mine for v in made)
+        self.undoable = bool(mine) and all(v.state.value != "promoted" for v in mine[0])
         first = self.undoable and last[0] is mine[0]
         undoes = f" {g.dot} u undoes the first" if first else ""
         title.show([(f"{g.rule * 2} last decisions{undoes} ", "rule")] if last else [], fill=g.rule)

@@ -97,7 +97,11 @@ class DetailingPane(ListingPane):
         lines = views[self.tab](found)
         if room and self.tab == "Evidence":
             lines = [*lines, *write.versions(found, self.client.now(), self.glyphs)]
-            lines += write.keys_here(found.version, self.glyphs, self.allowed())
+            lines += (
+                write.keys_on_marks(len(self.marks), self.glyphs)
+                if self.marks
+                else write.keys_here(found.version, self.glyphs, self.allowed())
+            )
         self.detail.show(lines, keep_place=keep_place)
 
     def _views(self, found: Detail) -> dict[str, Callable[[Detail], list[Line]]]:
