@@ -13,7 +13,16 @@ from pathlib import Path
 
 from benchmarks import report
 
-NAMES = ("importing", "scaling", "readers", "screen", "confirming", "decisions", "previewing")
+NAMES = (
+    "importing",
+    "scaling",
+    "readers",
+    "screen",
+    "confirming",
+    "decisions",
+    "previewing",
+    "blocking",
+)
 
 
 def main() -> int:

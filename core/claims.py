@@ -121,4 +121,6 @@ def _related(claim: Claim, code: str) -> Related:
         statement=claim.statement,
         code=code,
         state=claim.state or None,
+        by=claim.by,
+        since=claim.since,
     )

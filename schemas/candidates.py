@@ -67,6 +67,10 @@ class Related(Contract):
     code: str
     state: str | None = None
     """State of the other candidate; None for a statement in memory or in a rule file."""
+    by: str = ""
+    """Reviewer who promoted what is in memory, or author of the other candidate."""
+    since: int | None = None
+    """When it was promoted or proposed (microseconds, UTC)."""
 
     @property
     def rule(self) -> bool:

@@ -91,6 +91,8 @@ class StoredLeaf:
 
 Place = int | tuple[str, int]
 """Where a row stands in an order: what lists are paged by."""
+HeldPlace = tuple[int, str, str]
+"""Where a held statement stands in its list: time recorded, belief, consumer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,7 +132,11 @@ class Claim:
     ref: str
     statement: str
     state: str = ""
-    """State of the candidate that makes it; empty for a belief. Filled in by reads."""
+    """State of the candidate that makes it; empty for a belief. Filled in by reads, as what follows."""
+    by: str = ""
+    """Who promoted the belief, or who said what the candidate says."""
+    since: int | None = None
+    """When the belief was recorded, or the candidate proposed (microseconds, UTC)."""
 
     @property
     def place(self) -> str:

@@ -19,10 +19,26 @@ from schemas.candidates import (
 from schemas.common import Page
 from schemas.storage import CandidateFilter, Place, Waiting, rule_place
 from store.keys import ID, WS, cursor_of, next_number, parse_cursor, text_range
-from store.tables import CANDIDATE, CANDIDATE_VERSION, CLAIM, DECISION, LEDGER_HEAD, LIKENESS
+from store.listing import matches
+from store.tables import (
+    BELIEF,
+    CANDIDATE,
+    CANDIDATE_VERSION,
+    CLAIM,
+    DECISION,
+    LEDGER_HEAD,
+    LIKENESS,
+)
 from store.versions import VERSION, Versions
 
 _C, _V, _D, _K, _L = CANDIDATE.c, CANDIDATE_VERSION.c, DECISION.c, CLAIM.c, LIKENESS.c
+_OWN = (
+    sa.select(sa.literal(1))
+    .where(BELIEF.c.ws == _K.ws, BELIEF.c.id == _K.ref, BELIEF.c.candidate == _C.id)
+    .correlate(CANDIDATE, CLAIM)
+    .exists()
+)
+"""A claim is that of the belief formed from this very candidate."""
 _LANE = 40
 """A place is the lane above this many bits of the candidate\'s number."""
 _SPEAKING = 500
@@ -77,23 +93,14 @@ class Candidates(Versions):
         if f.kind:
             where.append(_C.kind == f.kind)
         if f.text:
-            exact = f.text.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")
-            # Both databases lower ASCII alone, so other letters must also be found as written.
-            where.append(
-                sa.or_(
-                    _C.statement.like(f"%{exact}%", escape="\\"),
-                    *(
-                        sa.func.lower(column).like(f"%{exact.lower()}%", escape="\\")
-                        for column in (_C.statement, _C.key, _C.id)
-                    ),
-                )
-            )
+            where.append(matches(f.text, (_C.statement,), (_C.key, _C.id)))
         return where
 
     def _rows(self) -> sa.Select[tuple[object, ...]]:
         same = (
             sa.select(sa.literal(1))
-            .where(_K.ws == _C.ws, _K.claim == _C.claim, _K.ref != _C.id)
+            .where(_K.ws == _C.ws, _K.claim == _C.claim, _K.ref != _C.id, ~_OWN)
+            .correlate(CANDIDATE)
             .exists()
         )
         other = (
@@ -104,6 +111,7 @@ class Candidates(Versions):
                 _K.scope == _C.scope,
                 _K.claim != _C.claim,
                 _K.ref != _C.id,
+                ~_OWN,
                 ~sa.select(sa.literal(1))
                 .where(_L.ws == _C.ws, _L.claim == _C.claim, _L.other == _K.claim)
                 .correlate(CANDIDATE, CLAIM)

@@ -7,16 +7,33 @@ from collections.abc import Mapping, Sequence
 import sqlalchemy as sa
 
 from schemas.candidates import POLICY
+from schemas.operations import Receipt
 from schemas.storage import RULES, Claim
 from store.keys import ID, WS
-from store.tables import CANDIDATE, CLAIM, CLAIM_BAND, LIKENESS
+from store.tables import (
+    BELIEF,
+    BELIEF_CONSUMER,
+    CANDIDATE,
+    CLAIM,
+    CLAIM_BAND,
+    LIKENESS,
+    RECEIPT,
+)
 
 _C, _K, _B, _L = CANDIDATE.c, CLAIM.c, CLAIM_BAND.c, LIKENESS.c
+_F, _A, _R = BELIEF.c, BELIEF_CONSUMER.c, RECEIPT.c
 _CLAIMS = (
-    sa.select(CLAIM, _C.state)
+    sa.select(CLAIM, _C.state, _C.author, _C.created, _F.recorded, _R.document)
     .select_from(CLAIM)
     .outerjoin(CANDIDATE, sa.and_(_C.ws == _K.ws, _C.id == _K.ref))
-    .where(_K.ws == WS, _K.ref != ID)
+    .outerjoin(BELIEF, sa.and_(_F.ws == _K.ws, _F.id == _K.ref))
+    .outerjoin(
+        BELIEF_CONSUMER,
+        sa.and_(_A.ws == _F.ws, _A.belief == _F.id, _A.consumer == _K.layer),
+    )
+    .outerjoin(RECEIPT, sa.and_(_R.ws == _A.ws, _R.id == _A.receipt))
+    # What was promoted says what its candidate says: it is no other statement.
+    .where(_K.ws == WS, _K.ref != ID, sa.or_(_F.candidate.is_(None), _F.candidate != ID))
     .order_by(sa.case((_K.layer == POLICY, 0), else_=1), _K.layer, _K.ref)
     .limit(sa.bindparam("limit_", type_=sa.Integer))
 )
@@ -27,6 +44,15 @@ _NEAR = _CLAIMS.join(LIKENESS, sa.and_(_L.ws == _K.ws, _L.other == _K.claim)).wh
     _L.claim == _CLAIM, _L.kind == "near"
 )
 _PUT, _WITHDRAW = sa.insert(CLAIM), sa.delete(CLAIM).where(_K.ws == WS, _K.ref == ID)
+
+
+def _claim(r: sa.Row[tuple[object, ...]]) -> Claim:
+    by = r.author or ""
+    if r.document is not None:
+        by = Receipt.model_validate_json(bytes(r.document)).reviewer
+    since = r.created if r.recorded is None else r.recorded
+    state = r.state or ""
+    return Claim(bytes(r.claim), r.key, r.scope, r.layer, r.ref, r.statement, state, by, since)
 
 
 class Claims:
@@ -50,10 +76,7 @@ class Claims:
         return self._found(_NEAR, {"claim_": claim, "id_": exclude, "limit_": limit})
 
     def _found(self, query: sa.Select[tuple[object, ...]], given: dict[str, object]) -> list[Claim]:
-        return [
-            Claim(bytes(r.claim), r.key, r.scope, r.layer, r.ref, r.statement, r.state or "")
-            for r in self._c.execute(query, given | {"ws_": self._ws})
-        ]
+        return [_claim(r) for r in self._c.execute(query, given | {"ws_": self._ws})]
 
     def rules(self) -> list[Claim]:
         """Every claim that a rule file makes, by its reference."""

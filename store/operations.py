@@ -11,6 +11,7 @@ from schemas.common import Actor, Page
 from schemas.operations import Envelope, OperationRow, OperationState, Receipt
 from schemas.storage import OutboxTarget, StoredOperation, StoredReceipt
 from store.keys import ID, WS, cursor_of, parse_cursor, text_range
+from store.listing import Backwards, Rows, matches, member
 from store.tables import DIVERGENCE, OPERATION, OUTBOX, RECEIPT
 
 _O, _X, _D, _R = OPERATION.c, OUTBOX.c, DIVERGENCE.c, RECEIPT.c
@@ -31,6 +32,7 @@ _OUTBOX = sa.select(OUTBOX).where(_X.ws == WS, _X.operation == ID).order_by(_X.n
 _CLEAR = sa.delete(OUTBOX).where(_X.ws == WS, _X.operation == ID)
 _EMPTY = "sha256:" + sha256(b"").hexdigest()
 _RECEIPT_OF = sa.select(_R.document).where(_R.ws == WS, _R.operation == ID)
+_BY_TIME, _BY_SEQ = Backwards((_O.created, _O.id)), Backwards((_R.seq,))
 _INTO = {t.name: sa.insert(t) for t in (OPERATION, OUTBOX, DIVERGENCE, RECEIPT)}
 
 
@@ -69,10 +71,20 @@ class Operations:
         last = rows[page.limit - 1] if len(rows) > page.limit else None
         return items, None if last is None else f"{last.created}.{last.id}"
 
-    def newest(self, limit: int) -> list[OperationRow]:
-        """The operations made last, newest first."""
+    def _written(self, words: str) -> Rows:
         query = sa.select(OPERATION).where(_O.ws == self._ws)
-        rows = self._c.execute(query.order_by(_O.created.desc(), _O.id.desc()).limit(limit))
+        names = (_O.id, _O.subject, _O.consumer, _O.state)
+        said = (member(self._c, _O.actor, "reviewer"),)
+        return query.where(matches(words, said, names)) if words else query
+
+    def anchors(self, words: str, stride: int) -> tuple[list[tuple[int, str]], int]:
+        """Every `stride`-th place of the operations newest first, and how many there are."""
+        found, total = _BY_TIME.anchors(self._c, self._written(words), stride)
+        return [(int(t), str(id_)) for t, id_ in found], total
+
+    def window(self, words: str, start: tuple[int, str], limit: int) -> list[OperationRow]:
+        """At most `limit` operations from a place on, newest first."""
+        rows = self._c.execute(_BY_TIME.window(self._written(words), start, limit))
         return [_row(r) for r in rows]
 
     def newest_receipts(self, limit: int) -> list[Receipt]:
@@ -80,6 +92,22 @@ class Operations:
         query = sa.select(_R.document).where(_R.ws == self._ws)
         found = self._c.execute(query.order_by(_R.seq.desc()).limit(limit)).scalars()
         return [Receipt.model_validate_json(bytes(r)) for r in found]
+
+    def _receipts(self, words: str) -> Rows:
+        query = sa.select(RECEIPT).where(_R.ws == self._ws)
+        said = (member(self._c, _R.document, "reviewer"),)
+        names = (_R.id, _R.consumer, member(self._c, _R.document, "subject"))
+        return query.where(matches(words, said, names)) if words else query
+
+    def receipt_anchors(self, words: str, stride: int) -> tuple[list[int], int]:
+        """Every `stride`-th ledger position of the receipts newest first, and how many."""
+        found, total = _BY_SEQ.anchors(self._c, self._receipts(words), stride)
+        return [int(seq) for (seq,) in found], total
+
+    def receipt_window(self, words: str, start: int, limit: int) -> list[Receipt]:
+        """At most `limit` receipts from a ledger position on, newest first."""
+        rows = self._c.execute(_BY_SEQ.window(self._receipts(words), (start,), limit))
+        return [Receipt.model_validate_json(bytes(r.document)) for r in rows]
 
     def counts(self) -> dict[str, int]:
         """Number of operations by state."""

@@ -9,14 +9,16 @@ import sqlalchemy as sa
 from schemas.candidates import CandidateRow
 from schemas.common import Page
 from schemas.promotion import Belief, BeliefAtConsumer, BeliefState
-from schemas.storage import CandidateFilter
+from schemas.storage import CandidateFilter, HeldPlace
 from store.candidates import Candidates
 from store.keys import ID, WS
+from store.listing import Backwards, Rows, matches
 from store.tables import BELIEF, BELIEF_CONSUMER
 
 _B, _A = BELIEF.c, BELIEF_CONSUMER.c
 _BELIEF = sa.select(BELIEF).where(_B.ws == WS, _B.id == ID)
 _CONSUMERS = sa.select(BELIEF_CONSUMER).where(_A.ws == WS, _A.belief == ID).order_by(_A.consumer)
+_BY_TIME = Backwards((_B.recorded, _B.id, _A.consumer))
 _FORM, _STANDS = sa.insert(BELIEF), sa.insert(BELIEF_CONSUMER)
 
 
@@ -54,19 +56,30 @@ class Promotion:
         items = [self._belief(r) for r in rows[: page.limit]]
         return items, items[-1].id if more else None
 
-    def newest(self, limit: int) -> list[Belief]:
-        """The beliefs formed last, newest first, in two queries."""
-        query = sa.select(BELIEF).where(_B.ws == self._ws)
-        rows = self._c.execute(query.order_by(_B.recorded.desc(), _B.id).limit(limit)).all()
-        if not rows:
-            return []
-        at: dict[str, list[sa.Row[tuple[object, ...]]]] = {}
-        held = sa.select(BELIEF_CONSUMER).where(
-            _A.ws == self._ws, _A.belief.in_([r.id for r in rows])
+    def _held(self, words: str) -> Rows:
+        query = sa.select(BELIEF, _A.consumer).join_from(
+            BELIEF, BELIEF_CONSUMER, sa.and_(_A.ws == _B.ws, _A.belief == _B.id)
         )
-        for c in self._c.execute(held.order_by(_A.consumer)):
+        query = query.where(_B.ws == self._ws)
+        return (
+            query.where(matches(words, (_B.statement,), (_B.id, _A.consumer))) if words else query
+        )
+
+    def anchors(self, words: str, stride: int) -> tuple[list[HeldPlace], int]:
+        """Every `stride`-th place of what consumers hold newest first, and how much that is."""
+        found, total = _BY_TIME.anchors(self._c, self._held(words), stride)
+        return [(int(t), str(id_), str(at)) for t, id_, at in found], total
+
+    def window(self, words: str, start: HeldPlace, limit: int) -> list[tuple[Belief, str]]:
+        """At most `limit` beliefs, each with a consumer that holds it, newest first."""
+        rows = self._c.execute(_BY_TIME.window(self._held(words), start, limit)).all()
+        at: dict[str, list[sa.Row[tuple[object, ...]]]] = {}
+        every = sa.select(BELIEF_CONSUMER).where(
+            _A.ws == self._ws, _A.belief.in_({r.id for r in rows})
+        )
+        for c in self._c.execute(every.order_by(_A.consumer)) if rows else ():
             at.setdefault(c.belief, []).append(c)
-        return [_belief(r, at.get(r.id, [])) for r in rows]
+        return [(_belief(r, at[r.id]), r.consumer) for r in rows]
 
     def counts(self) -> dict[str, int]:
         """Number of beliefs at consumers, by state."""

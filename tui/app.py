@@ -20,8 +20,7 @@ from tui.messages import Changed, Explain, Hints, OpenPreview
 from tui.panes.candidates import CandidatesPane
 from tui.theme import DARK, LIGHT, choose, glyphs, is_plain
 from tui.widgets.bar import Bar
-from tui.widgets.lines import Row
-from tui.widgets.tabs import NAMES, tabs
+from tui.widgets.tabs import NAMES, Tabs
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -63,7 +62,7 @@ class DeskApp(App[int]):
 
     def compose(self) -> ComposeResult:
         """Tabs, the first pane, the two bottom rows; other panes come when first shown."""
-        yield Row(id="tabs")
+        yield Tabs(id="tabs")
         with Container(id="panes"):
             yield CandidatesPane()
         yield Bar()
@@ -94,9 +93,9 @@ class DeskApp(App[int]):
         if self._taken_down:
             return
         self._configure(client)
-        bar, dot = self.query_one(Bar), f" {glyphs().dot} "
+        bar = self.query_one(Bar)
         where = [client.name, client.branch, client.reviewer.partition(" <")[0]]
-        bar.place(dot.join(w for w in where if w))
+        bar.place([w for w in where if w], f" {glyphs().dot} ")
         for operation, outcome in client.recovered:
             bar.say(f"finished after an interruption: {operation[:11]} {outcome}", "warn")
         if not client.recovered:
@@ -137,15 +136,9 @@ class DeskApp(App[int]):
             1: counts.waiting if counts else None,
             2: counts.candidates.get("accepted", 0) if counts else None,
         }
-        parts = tabs(shown, self.active, self.size.width)
-        self.query_one("#tabs", Row).show(parts)
+        self.query_one(Tabs).show_panes(shown, self.active)
         waiting = shown[1]
         self.title = f"memdesk {waiting}" if waiting else "memdesk"
-
-    def on_resize(self) -> None:
-        """Labels depend on the width."""
-        if self.query("#tabs"):
-            self._tabs()
 
     # following the store
 
@@ -227,6 +220,7 @@ class DeskApp(App[int]):
         if number != self.active:
             self.pane.left()
             self.query_one(Bar).release()
+            self.query_one(Bar).say("")
         if not self.query(f"#pane-{number}"):
             made = self._make(number)
             await self.query_one("#panes").mount(made)
@@ -319,7 +313,12 @@ class DeskApp(App[int]):
                     Line([(f"   {found.remedy}", "good")], indent=3),
                     Line(),
                 ]
-        self.push_screen(Overlay("Why", lines))
+        self.push_screen(Overlay("Why", lines, event.through), self._pressed_through)
+
+    def _pressed_through(self, key: str | None) -> None:
+        """A key that an overlay let through acts on what is under it."""
+        if key:
+            self.simulate_key(key)
 
     def get_system_commands(self, screen: Screen[object]) -> Iterable[SystemCommand]:
         """Every action of the pane in front, by name."""

@@ -6,9 +6,9 @@ Imported only after the first frame: this module's imports pay for the store.
 from __future__ import annotations
 
 import threading
-from bisect import bisect_right
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -31,16 +31,13 @@ from core.workspace import branch
 from schemas.candidates import BatchReport, CandidateRow, CandidateVersion, Verdict
 from schemas.common import Door
 from schemas.evidence import Event
-from schemas.operations import Moved, OperationRow, OperationState, Receipt
-from schemas.promotion import Belief, BeliefAtConsumer
+from schemas.operations import Moved, OperationState, Receipt
 from schemas.reasons import REASONS, Reason
 from schemas.status import Status
 from schemas.storage import CandidateFilter, Place
-from tui import collector
-from tui.widgets.rows import PAGE
-
-SHOWN = 1_000
-"""Writes and receipts shown at once; more are counted, `memdesk promotion list` pages them."""
+from tui import collector, written
+from tui.widgets.rows import PAGE, Group, pages_near
+from tui.written import Newest
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,8 +66,8 @@ class Result:
 
     anchors: Sequence[Any]
     total: int
-    pages: Mapping[int, Sequence[CandidateRow]]
-    groups: Sequence[Section]
+    pages: Mapping[int, Sequence[Any]]
+    groups: Sequence[Section] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,6 +89,8 @@ def _section(key: int | str, count: int, still_open: int) -> Section:
 
 
 _DUE = 500
+_AROUND = 1_500
+"""Bytes of a message shown before and after a quote."""
 _LAST = 60
 
 
@@ -105,16 +104,27 @@ class Detail:
     """The first source's event between its neighbours."""
     base: CandidateVersion | None
     """What it is compared with: the version last decided, or else the one before."""
+    passage: lookup.Passage | None = None
+    """What stands around the first source's quote."""
     leftovers: Sequence[str] = ()
     """Wiki lines that say what a conflicting statement says; they come a moment later."""
 
 
 @dataclass(frozen=True, slots=True)
-class Held:
-    """A statement as one consumer holds it."""
+class Half:
+    """A confirmed write that a process left half done."""
 
-    belief: Belief
-    at: BeliefAtConsumer
+    operation: str
+    reviewer: str
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """How a preview stands: its state, what moved under it, which writes are half done."""
+
+    state: OperationState
+    moved: tuple[Moved, ...]
+    unfinished: tuple[Half, ...]
 
 
 class Client:
@@ -176,6 +186,18 @@ class Client:
         with self.desk.store.read() as view:
             return view.candidates.refs(wanted)
 
+    def refs_by_group(
+        self, wanted: CandidateFilter, apart: Sequence[Group]
+    ) -> dict[int | str | None, list[tuple[int, str, int]]]:
+        """The same, the rows of some groups apart under their keys, all others under None."""
+        with self.desk.store.read() as view:
+            found: dict[int | str | None, list[tuple[int, str, int]]] = {
+                g.key: view.candidates.refs(replace(wanted, group=g.key)) for g in apart
+            }
+            taken = {n for refs in found.values() for n, _, _ in refs}
+            found[None] = [r for r in view.candidates.refs(wanted) if r[0] not in taken]
+            return found
+
     def decide_all(
         self, refs: Sequence[tuple[str, int]], verdict: Verdict, reason: str, until: int | None
     ) -> BatchReport:
@@ -187,7 +209,7 @@ class Client:
         """The moment a person means by a date."""
         return dates.until(text, self.now())
 
-    def last(self, count: int) -> Sequence[Sequence[CandidateVersion]]:
+    def last(self) -> Sequence[Sequence[CandidateVersion]]:
         """The last decisions that still stand, newest first; one key's batch is one of them."""
         with self.desk.store.read() as view:
             made = view.candidates.last_decisions(_LAST)
@@ -195,7 +217,7 @@ class Client:
         for v in made:
             if v.decision and v.version == v.newest:
                 out.setdefault(v.decision.batch or f"{v.id}@{v.version}", []).append(v)
-        return list(out.values())[:count]
+        return list(out.values())
 
     def result(
         self,
@@ -209,12 +231,8 @@ class Client:
         """
         with self.desk.store.read() as view:
             anchors, total = view.candidates.anchors(wanted, PAGE)
-            places = {0, *(max(0, bisect_right(anchors, n) - 1) for n in near)}
-            pages = {
-                p: view.candidates.window(wanted, anchors[p], PAGE)
-                for p in sorted(places)
-                if p < len(anchors)
-            }
+            fetch = partial(view.candidates.window, wanted, limit=PAGE)
+            pages = pages_near(anchors, near, fetch)
             counts = view.candidates.groups(wanted)
             left = counts if still in (None, wanted) else view.candidates.groups(still)
             groups = [_section(k, n, left.get(k, 0)) for k, n in counts.items()]
@@ -248,11 +266,21 @@ class Client:
         shown = review.show(self.desk, ref)
         with self.desk.store.read() as view:
             versions = view.candidates.versions(id_)
-        around = lookup.surroundings(self.desk, shown.sources[0].event) if shown.sources else []
+        around: list[Event] = []
+        passage = None
+        if shown.sources:
+            own = shown.sources[0]
+            around = lookup.surroundings(self.desk, own.event)
+            said = next((e for e in around if e.id == own.event), None)
+            if said is not None:
+                passage = lookup.passage(said, own.start, own.end, _AROUND)
+                # A message may be a megabyte and more: what the screen shows of it is cut here.
+                shorter = said.model_copy(update={"text": ""})
+                around = [shorter if e is said else e for e in around]
         earlier = [v for v in versions if v.version < version]
         decided = [v for v in earlier if v.decision]
         base = decided or earlier
-        return Detail(shown, versions, around, base[-1] if base else None)
+        return Detail(shown, versions, around, base[-1] if base else None, passage)
 
     def still_say(self, version: CandidateVersion) -> list[str]:
         """Wiki lines that say what a conflicting statement says."""
@@ -308,10 +336,16 @@ class Client:
         """A new preview of what an operation is about."""
         return preview.again(self.desk, operation_id)
 
-    def check(self, operation_id: str) -> tuple[OperationState, tuple[Moved, ...]]:
+    def check(self, operation_id: str) -> Check:
         """Where an operation stands and what moved under it; compares no lines."""
         now = operations.present(self.desk, operation_id)
-        return now.operation.state, now.moved
+        left = confirm.unfinished(self.desk)
+        halves = tuple(Half(o.operation_id, o.actor.reviewer) for o in left)
+        return Check(now.operation.state, now.moved, halves)
+
+    def finish(self) -> list[tuple[str, str]]:
+        """Finish what a process left half done; `(operation, outcome)` each."""
+        return confirm.recover(self.desk)
 
     def standing(self, read: Exact) -> Standing:
         """Everything about what moved under a preview that was read."""
@@ -330,20 +364,17 @@ class Client:
         with self.desk.store.read() as view:
             return view.operations.receipt(operation_id)
 
-    def operations(self) -> Sequence[OperationRow]:
-        """Writes, newest first, as far as they are shown."""
+    def listed(self, name: written.Name, words: str, near: Sequence[Newest]) -> Result:
+        """The shape of a list of what was written, its first page and those around `near`."""
         with self.desk.store.read() as view:
-            return view.operations.newest(SHOWN)
+            anchors, total = written.anchors(view, name, words)
+            fetch = partial(written.window, view, name, words)
+            return Result(anchors, total, pages_near(anchors, near, fetch))
 
-    def receipts(self) -> Sequence[Receipt]:
-        """Receipts, newest first, as far as they are shown."""
+    def listed_page(self, name: written.Name, words: str, start: Newest) -> list[written.Item]:
+        """One page of it from a place on."""
         with self.desk.store.read() as view:
-            return view.operations.newest_receipts(SHOWN)
-
-    def held(self) -> Sequence[Held]:
-        """What consumers hold, the newest first, as far as it is shown."""
-        with self.desk.store.read() as view:
-            return [Held(b, at) for b in view.promotion.newest(SHOWN) for at in b.consumers]
+            return written.window(view, name, words, start)
 
     @staticmethod
     def reason(code: str) -> Reason | None:

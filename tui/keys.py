@@ -36,7 +36,7 @@ ACTIONS: tuple[Action, ...] = (
     Action("desk.quit", "desk", "q", "quit", "Leave the desk."),
     Action("list.down", "list", "j,down", "down", "Next row."),
     Action("list.up", "list", "k,up", "up", "Previous row."),
-    Action("list.top", "list", "g,home", "top", "First row."),
+    Action("list.top", "list", "g,home", "top", "First row that is not folded away."),
     Action("list.bottom", "list", "G,end", "bottom", "Last row."),
     Action("list.page-down", "list", "ctrl+d,pagedown", "page down", "A page down."),
     Action("list.page-up", "list", "ctrl+u,pageup", "page up", "A page up."),
@@ -103,7 +103,13 @@ ACTIONS: tuple[Action, ...] = (
     Action(
         "candidates.mark", "candidates", "space", "mark", "Mark the row, or take its mark away."
     ),
-    Action("candidates.mark-all", "candidates", "asterisk", "mark all", "Mark all shown, or none."),
+    Action(
+        "candidates.mark-all",
+        "candidates",
+        "asterisk",
+        "mark all",
+        "Mark all that is not folded away, or none.",
+    ),
     Action("candidates.group-next", "candidates", "right_parenthesis", "next group", "Next group."),
     Action("candidates.group-back", "candidates", "left_parenthesis", "group", "Previous group."),
     Action(

@@ -20,6 +20,8 @@ class Explain(Message):
     """Show meaning and remedy of these codes."""
 
     codes: list[str]
+    through: tuple[str, str] | None = None
+    """A key of the pane that works over the explanation too, and what it does."""
 
 
 class Changed(Message):

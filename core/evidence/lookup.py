@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from core.identity import Locator, Span, digest, one_id, parse_locator
 from core.ports import Desk, Reader
@@ -44,6 +45,27 @@ def surroundings(desk: Desk, event: str, *, before: int = 3, after: int = 3) -> 
         around = view.evidence.around(event, before, after)
         whole = view.evidence.event(event)
     return [whole if whole is not None and e.id == event else e for e in around]
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """What stands around a span of an event, cut so that the longest line costs a screen no more."""
+
+    first: int
+    """Bytes before `before`."""
+    before: str
+    after: str
+    left: int
+    """Bytes behind `after`."""
+
+
+def passage(event: Event, start: int, end: int, around: int) -> Passage:
+    """At most `around` bytes on either side of a span; `start` and `end` count UTF-8 bytes."""
+    data = event.text.encode()
+    first, last = max(0, start - around), end + around
+    before = data[first:start].decode("utf-8", "ignore")
+    after = data[end:last].decode("utf-8", "ignore")
+    return Passage(first, before, after, max(0, len(data) - last))
 
 
 def source_of(event: Event, span: Span | None) -> Source:

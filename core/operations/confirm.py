@@ -13,7 +13,7 @@ from core import config, sealed
 from core.identity import keyed_id, one_id, parse_locator
 from core.operations import durable, envelope, staging
 from core.operations.envelope import HANDLERS, Handler, Plan
-from core.operations.locks import operations_lock
+from core.operations.locks import in_progress, operations_lock
 from core.ports import Desk, Reader
 from schemas.errors import MemdeskError, NotFound, Refused, Stale
 from schemas.operations import Envelope, OperationState, Receipt
@@ -274,6 +274,16 @@ def _highest(operation: StoredOperation) -> str:
     order = ("public", "internal", "restricted", "secret")
     found = [s.classification.value for s in operation.envelope.sources]
     return max(found, key=order.index, default="internal")
+
+
+def unfinished(desk: Desk) -> list[StoredOperation]:
+    """Confirmed operations of this checkout that a process left half done; `recover` finishes them.
+
+    One that a living process is just writing is none.
+    """
+    with desk.store.read() as view:
+        waiting = view.operations.prepared(desk.workspace.checkout)
+    return [] if not waiting or in_progress(desk) else waiting
 
 
 def recover(desk: Desk) -> list[tuple[str, str]]:

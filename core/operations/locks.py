@@ -14,6 +14,21 @@ from schemas.errors import Stale, Unusable
 _POLL_S = 0.01
 
 
+def in_progress(desk: Desk) -> bool:
+    """True while a living process holds the operations lock."""
+    try:
+        handle = os.open(desk.workspace.folder / "operations.lock", os.O_RDWR | os.O_NOFOLLOW)
+    except OSError:
+        return False
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        return True
+    finally:
+        os.close(handle)
+    return False
+
+
 @contextlib.contextmanager
 def operations_lock(desk: Desk) -> Iterator[None]:
     """Hold the workspace's operations lock; the kernel frees it with its process.

@@ -181,7 +181,7 @@ ROWS = table(
         "operation.unfinished",
         Exit.FAULTS,
         "An operation was interrupted between its first and last step.",
-        "Confirm it again; it is finished or undone exactly once.",
+        "Run memdesk promotion retry, or open a desk: it is finished or undone exactly once.",
     ),
     (
         "usage.invalid",

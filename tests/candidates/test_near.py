@@ -163,3 +163,35 @@ def test_a_statement_is_compared_with_few_others(
     monkeypatch.setattr(alike, "compare", lambda a, b: met.append(b) or real(a, b))
     pending(sqlite_desk, "The service number 7 is listening on port 9007 of host h7.", key="new")
     assert len(met) <= 3 and any("9007" in m for m in met)
+
+
+def test_a_candidate_is_not_beside_the_belief_formed_from_it(desk: Desk) -> None:
+    """Promoted, it is no duplicate of itself, in the row as in the detail; another one still is."""
+    one = pending(desk, "Releases are tagged on Tuesdays.")
+    promoted(desk, one)
+    shown = review.show(desk, ref(one))
+    assert (shown.duplicates, shown.near, shown.conflicts) == ((), (), ())
+    with desk.store.read() as view:
+        row = view.candidates.row(one.id)
+    assert row is not None and not (row.duplicate or row.near or row.conflict)
+    two = pending(desk, "Releases are tagged on Tuesdays", key="releases")
+    beside = review.show(desk, ref(two)).duplicates
+    with desk.store.read() as view:
+        belief = view.promotion.belief_of(one.id, 1)
+        row = view.candidates.row(two.id)
+    assert belief is not None and [d.ref for d in beside] == [belief.id]
+    assert row is not None and row.duplicate
+
+
+def test_what_stands_beside_is_named_with_who_and_when(desk: Desk) -> None:
+    """In memory: who promoted it and when, as its receipt has it; a candidate: its author, its time."""
+    old = pending(desk, "Releases are tagged on Tuesdays.", key="releases")
+    receipt = promoted(desk, old)
+    waiting = pending(desk, "Releases are tagged on Fridays.", key="releases")
+    third = pending(desk, "Releases are tagged on Mondays.", key="releases")
+    new = review.show(desk, ref(third))
+    found = {c.ref: (c.by, c.since, c.state) for c in new.conflicts}
+    assert found == {
+        receipt.belief: (receipt.reviewer, receipt.time, None),
+        waiting.id: ("owner", waiting.created, "pending"),
+    }

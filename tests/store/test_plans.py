@@ -42,6 +42,9 @@ QUERIES: dict[str, Callable[[Reader], object]] = {
     "operations of a subject": lambda v: v.operations.newest_of("notes.md", 20),
     "revoked": lambda v: v.evidence.revoked("file_" + "0" * 32),
     "files of events": lambda v: v.evidence.files_of([ID]),
+    "operations from a place": lambda v: v.operations.window("", (5, "op_"), 20),
+    "receipts from a place": lambda v: v.operations.receipt_window("", 5, 20),
+    "held from a place": lambda v: v.promotion.window("", (5, "bel_", "wiki"), 20),
     "prepared": lambda v: v.operations.prepared("checkout"),
 }
 

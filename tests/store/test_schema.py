@@ -138,6 +138,7 @@ def test_a_store_of_the_first_revision_is_brought_forward(
     with engine.begin() as connection:
         for name in later:
             connection.exec_driver_sql(f"DROP TABLE {name}")
+        connection.exec_driver_sql("DROP INDEX belief_recorded")
         connection.exec_driver_sql("UPDATE alembic_version SET version_num = '0001'")
     desk.store.close()
     with engine.connect() as connection:

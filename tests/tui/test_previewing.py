@@ -342,3 +342,112 @@ async def test_a_write_that_another_desk_left_half_done_is_shown_whole(
         await desk.sees("rcpt_")
         assert receipts(laid) == 1
     priya.store.close()
+
+
+async def test_after_p_one_place_says_what_is_read(laid: Desk, workspace: Path) -> None:
+    """The line another wrote is on screen and seen: no header still says that it is to be read."""
+    async with opened(workspace) as desk:
+        await ready(desk)
+        (workspace / ".aiwg/memory").mkdir(parents=True)
+        (workspace / TEXT).write_text("By hand.\n")
+        await desk.sees("STALE")
+        await desk.press("p")
+        await desk.sees("READY")
+        header = next(r for r in desk.rows() if "moved under you since" in r)
+        assert "seen all" in desk.rows()[-2] and "to be read" not in desk.text()
+        assert "1 line ─" in header
+
+
+async def test_an_enter_meant_for_the_write_opens_nothing_over_what_moved(
+    laid: Desk, workspace: Path
+) -> None:
+    """Armed, stale, enter: a sentence, and p works at once; so it does over the meaning of the code."""
+    async with opened(workspace) as desk:
+        await ready(desk)
+        await desk.press("c")
+        (workspace / ".aiwg/memory").mkdir(parents=True)
+        (workspace / TEXT).write_text("By hand.\n")
+        await desk.sees("STALE")
+        await desk.settle()
+        await desk.press("enter")
+        assert "nothing was written" in desk.rows()[-2] and len(desk.app.screen_stack) == 1
+        await desk.press("enter")
+        assert len(desk.app.screen_stack) == 2 and "p  preview again" in desk.text()
+        await desk.press("p")
+        await desk.sees("READY")
+        assert len(desk.app.screen_stack) == 1 and receipts(laid) == 0
+
+
+async def test_the_receipt_stands_beside_its_own_row(laid: Desk, workspace: Path) -> None:
+    """Written: the row stays, dimmed, under the cursor; moving on leaves the receipt behind."""
+    accept(laid, 1)
+    accept(laid, 2)
+    async with opened(workspace) as desk:
+        await ready(desk)
+        await desk.press("c", "enter")
+        await desk.sees("WRITTEN")
+        await desk.settle()
+        row = desk.promotion.waiting
+        assert row is not None and row.id == row_of(laid, 0).id
+        assert "◉" in desk.row_of(STATEMENTS[0][:20]) and "To promote 2" in desk.rows()[1]
+        assert desk.promotion.receipt is not None
+        assert desk.promotion.receipt.subject.startswith(row.id)
+        await desk.press("j")
+        assert desk.promotion.receipt is None and "p shows the exact bytes" in desk.text()
+        await desk.press("p")
+        await desk.sees("READY")
+        shown, row = desk.promotion.preview, desk.promotion.waiting
+        assert shown is not None and row is not None and shown.candidate == row.id
+        assert desk.promotion.list.total == 2, "what was written has left with its receipt"
+        await desk.press("tab", "j")
+        assert desk.promotion.preview is None and desk.promotion.list.index == 1
+
+
+async def test_the_row_under_the_cursor_keeps_its_preview_whoever_writes(
+    laid: Desk, workspace: Path
+) -> None:
+    """The previewed candidate is edited elsewhere: it leaves the queue, its row stays with the stale
+    preview."""
+    priya = other(workspace)
+    accept(laid, 1)
+    async with opened(workspace) as desk:
+        await ready(desk)
+        review.edit(priya, CandidateRef(row_of(laid).id, 1), STATEMENTS[0] + " (finance)")
+        await desk.sees("STALE")
+        await desk.settle()
+        row, shown = desk.promotion.waiting, desk.promotion.preview
+        assert row is not None and shown is not None and row.id == shown.candidate
+    priya.store.close()
+
+
+async def test_a_write_that_stopped_halfway_is_named_and_finished_by_p(
+    laid: Desk, workspace: Path
+) -> None:
+    """Priya's confirm dies after the first file: not plain stale but unfinished, hers; p finishes it."""
+
+    def die(name: str) -> None:
+        if name == "exchanged-0":
+            raise Killed
+
+    priya = other(workspace)
+    row = accept(priya, 3)
+    hers = preview.build(priya, CandidateRef(row.id, row.version), "line-memory")
+    async with opened(workspace) as desk:
+        await ready(desk)
+        await desk.press("c")
+        with pytest.raises(Killed):
+            confirm.confirm(replace(priya, on_step=die), hers.operation_id)
+        await desk.sees("UNFINISHED")
+        await desk.settle()
+        bar = desk.rows()[-2]
+        assert "operation.unfinished" in bar and hers.operation_id[3:11] in bar and "Priya" in bar
+        assert "p  finish exactly that, then preview again" in desk.rows()[-1]
+        await desk.press("c", "enter")
+        assert "memdesk promotion retry" in " ".join(desk.text().split()) and receipts(laid) == 0
+        await desk.press("p")
+        await desk.sees("READY")
+        assert receipts(laid) == 1
+        assert (workspace / TEXT).read_text() == STATEMENTS[3] + "\n"
+        await desk.press("c", "enter")
+        assert (workspace / TEXT).read_text().splitlines() == [STATEMENTS[3], STATEMENTS[0]]
+    priya.store.close()

@@ -34,6 +34,7 @@ class AskingPane(BulkPane):
             client = self.client
             if not words or client is None:
                 await self._answered()
+                self.bar.moved_on()
                 return
             try:
                 until = await self.attempt(lambda: client.until(words))
@@ -54,6 +55,7 @@ class AskingPane(BulkPane):
         async def done(words: str | None) -> None:
             await self._answered()
             if words is None:
+                self.bar.moved_on()
                 return
             self.reason = words
             text = f"reason “{words}”: the next a r d carries it" if words else "no reason"

@@ -94,9 +94,9 @@ class Pane(Vertical):
 
     def refused(self, err: MemdeskError) -> None:
         """Say a refusal where everything is said: on the last row but one."""
-        self.bar.say(f"{err.code}: {brief(err.message)} {err.remedy}", "warn")
+        self.bar.say(f"{err.code}: {brief(err.message)} {err.remedy}", "warn", passing=True)
 
-    def explain(self, codes: list[str]) -> None:
-        """Open meaning and remedy of codes."""
+    def explain(self, codes: list[str], through: tuple[str, str] | None = None) -> None:
+        """Open meaning and remedy of codes; the key `through` still acts on the pane."""
         if codes:
-            self.post_message(Explain(codes))
+            self.post_message(Explain(codes, through))

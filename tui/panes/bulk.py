@@ -7,15 +7,19 @@ from typing import TYPE_CHECKING
 
 from textual import work
 
-from tui.messages import Changed
+from tui.messages import Changed, Hints
 from tui.panes.deciding import Choice, DecidingPane
 from tui.widgets.text import day
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Set
+
     from textual.events import Key
 
     from core.candidates.review import Undone
     from schemas.storage import CandidateFilter
+    from tui.client import Client
+    from tui.widgets.rows import Group
 
 _DONE = {"accept": "accepted", "reject": "rejected", "defer": "deferred"}
 
@@ -38,8 +42,6 @@ class BulkPane(DecidingPane):
         self.order = "group"
         self.folds: dict[tuple[str, int | str], bool] = {}
         """Groups folded or unfolded by hand; others stand as they start."""
-        self.marks: dict[int, tuple[str, int]] = {}
-        """Marked versions by the row's number."""
         self._batch: _Batch | None = None
 
     def _filter(self) -> CandidateFilter:
@@ -76,25 +78,44 @@ class BulkPane(DecidingPane):
         else:
             self.marks[row.number] = (row.id, row.version)
         self.list.repaint()
-        self.list.move_to(self.list.cursor + 1)
         self._say_marks()
+        at = self.list.cursor
+        self.list.move_to(at + 1)
+        if self.list.cursor == at:
+            self.show_marks()
 
     @work(exclusive=True, group="candidate-marks")
     async def action_mark_all(self) -> None:
-        """Mark everything the list holds, or take all marks away."""
-        client, wanted = self.client, self._filter()
+        """Mark every row that is not folded away, or take all marks away."""
+        client, wanted, folded = self.client, self._filter(), self._folded()
         if self.marks:
             self.marks.clear()
         elif client is not None:
-            found = await self.ask(lambda: client.refs(wanted))
-            self.marks = {n: (id_, version) for n, id_, version in found or ()}
+            found = await self.ask(lambda: client.refs_by_group(wanted, folded))
+            self.marks = {n: (id_, v) for n, id_, v in (found[None] if found else ())}
+            if found is not None and not self.marks:
+                self.bar.say("nothing to mark: every row is folded away", "warn")
+                return
         self.list.repaint()
         self._say_marks()
+        self.show_marks()
+
+    def _folded(self) -> list[Group]:
+        """Groups whose rows are not on screen wherever the list is scrolled to."""
+        return [g for g in self.list.groups if g.folded]
 
     def _say_marks(self) -> None:
         count = len(self.marks)
-        text = f"{count} marked: a r d decide on them, * takes the marks away" if count else ""
+        text = f"{count:,} marked: a r d decide on them, * takes the marks away" if count else ""
         self.bar.say(text)
+
+    def show_marks(self) -> None:
+        """What the keys decide on is another thing now."""
+        self.post_message(Hints())
+        if self.list.group is not None:
+            self.show_group(self.list.group)
+        else:
+            self.show_detail(keep_place=True)
 
     # deciding on many
 
@@ -110,40 +131,51 @@ class BulkPane(DecidingPane):
     @work(exclusive=True, group="candidate-batch")
     async def _prepare(self, choice: Choice) -> None:
         """Count exactly what would be decided, and what the filter hides; then arm."""
-        client, group = self.client, self.list.group
+        client, group, dot = self.client, self.list.group, self.glyphs.dot
         if client is None:
             return
-        shown = await self.ask(lambda: client.refs(self._of(None)))
-        if shown is None:
-            return
-        visible = {n for n, _, _ in shown}
         if self.marks:
             refs = dict(self.marks)
-            hidden = len(refs.keys() - visible)
+            hidden = await self._hidden(client, refs.keys())
+            if not hidden:
+                return
             batch = _Batch(choice, tuple(refs), tuple(refs.values()), None)
-            what = f"{len(refs)} marked {self.glyphs.dot} {hidden} hidden by the filter"
+            ways = [f"{len(refs):,} marked {dot} {way}" for way in hidden]
         elif group is not None:
             rows = await self.ask(lambda: client.refs(self._of(group.key)))
             everything = await self.ask(lambda: client.refs(self._of(group.key, words=False)))
             if not rows:
                 self.bar.say("nothing in this group is still to be decided")
                 return
-            hidden = len(everything or ()) - len(rows)
+            unseen = len(everything or ()) - len(rows)
             refs = {n: (id_, version) for n, id_, version in rows}
             if choice.verdict != "accept" and not choice.reason:
                 choice = replace(choice, reason=group.title)
             batch = _Batch(choice, tuple(refs), tuple(refs.values()), group.key)
-            dot = self.glyphs.dot
-            what = f"{len(refs)} {dot} {group.title} {dot} {hidden} hidden by the filter"
+            ways = [f"{len(refs):,} {dot} {group.title} {dot} {unseen:,} hidden by the filter"]
         else:
             return
-        until = f" {self.glyphs.dot} until {day(choice.until)}" if choice.until else ""
+        until = f" {dot} until {day(choice.until)}" if choice.until else ""
         self._batch = batch
-        self.bar.hold(
-            [(f" {choice.verdict.upper()} {what}{until}", "text")],
-            [("        enter  record one decision each       any other key  leave them", "text")],
-            "armed",
-        )
+        verdict = choice.verdict.upper()
+        tops = [f" {verdict} {way}{until}" for way in ways]
+        keys = [("enter", "record one decision each"), ("any other key", "leave them")]
+        self.bar.hold(tops, keys, "armed")
+
+    async def _hidden(self, client: Client, marks: Set[int]) -> list[str]:
+        """How many marks are not on the list as it stands, and what hides them; longest first."""
+        wanted, folded = self._filter(), self._folded()
+        found = await self.ask(lambda: client.refs_by_group(wanted, folded))
+        if found is None:
+            return []
+        here = {key: {n for n, _, _ in refs} & marks for key, refs in found.items()}
+        away = {g.title: len(here[g.key]) for g in folded if here[g.key]}
+        elsewhere = marks - set[int]().union(*here.values())
+        every = await self.ask(lambda: client.refs(replace(wanted, text=None))) if elsewhere else ()
+        filtered = len(elsewhere & {n for n, _, _ in every or ()})
+        causes = {"by the filter": filtered, "in another list": len(elsewhere) - filtered}
+        named = causes | {f"folded away in {title}": n for title, n in away.items()}
+        return [_hidden(named), _hidden(causes | {"folded away": sum(away.values())})]
 
     def _of(self, group: int | str | None, *, words: bool = True) -> CandidateFilter:
         """What is still open of the list, or of one group of it, with or without its words."""
@@ -168,6 +200,8 @@ class BulkPane(DecidingPane):
         self.disarm()
         if event.key == "enter":
             self._decide_batch(batch)
+        else:
+            self.say_disarmed(event.key)
 
     @work(exclusive=True, group="candidate-batch")
     async def _decide_batch(self, batch: _Batch) -> None:
@@ -186,6 +220,7 @@ class BulkPane(DecidingPane):
         self.kept.update(batch.numbers)
         self.due -= set(batch.numbers)
         self.marks.clear()
+        self.show_marks()
         done, left = len(report.decided), len(report.left)
         # Where nothing was recorded, `u` would take back a decision made before.
         undo = f" {self.glyphs.dot} u undoes" if done else ""
@@ -214,3 +249,12 @@ class BulkPane(DecidingPane):
         found = await self.ask(lambda: client.numbers(tuple(refs)))
         self.marks.update({number: refs[id_] for id_, number in (found or {}).items()})
         self.list.repaint()
+
+
+def _hidden(causes: Mapping[str, int]) -> str:
+    """`0 hidden`, `2 hidden by the filter`, `23 hidden: 2 by the filter, 21 folded away`."""
+    real = {how: count for how, count in causes.items() if count}
+    total = f"{sum(real.values()):,} hidden"
+    if len(real) < 2:
+        return " ".join((total, *real))
+    return f"{total}: " + ", ".join(f"{count:,} {how}" for how, count in real.items())

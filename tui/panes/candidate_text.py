@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from typing import TYPE_CHECKING
 
 from core.safe_text import Shown, visible
 from core.textdiff import words
 from tui.theme import STATE_ROLE, Glyphs
 from tui.widgets.document import Line
-from tui.widgets.text import age, day, exact, header, name_of, short
+from tui.widgets.text import age, ago, day, exact, header, name_of, short
 
 if TYPE_CHECKING:
+    from core.evidence.lookup import Passage
     from schemas.candidates import CandidateVersion, Related, Source
     from schemas.evidence import Event
     from tui.client import Detail
     from tui.widgets.rows import Group
 
-_AROUND = 1_500
 _NEAR = 600
 _QUOTE = 8_000
 
@@ -39,23 +39,19 @@ _GROUPS: dict[int | str, str] = {
 }
 
 
-def group(g: Group, glyphs: Glyphs) -> list[Line]:
-    """What a group holds, and what a key on its header does."""
+def group(g: Group, glyphs: Glyphs, marked: int) -> list[Line]:
+    """What a group holds, and what a key on its header does; with marks, that is no decision on it."""
     fold = "unfolds" if g.folded else "folds"
+    lines = [Line(), Line([(f" {_GROUPS.get(g.key, '')}", "text")], indent=1), Line()]
+    if marked or g.open:
+        what = f"{_on_marks(marked)}, not on this group" if marked else _these(g.open)
+        bar = "        the bar names the count and what is hidden first."
+        lines += [
+            Line([(" r d a ", "accent"), (f" {what};", "muted")], indent=8),
+            Line([(bar, "muted")], indent=8),
+        ]
     return [
-        Line(),
-        Line([(f" {_GROUPS.get(g.key, '')}", "text")], indent=1),
-        Line(),
-        Line(
-            [
-                (" r d a ", "accent"),
-                (f" decide on exactly these {g.open:,}, one decision each;", "muted"),
-            ]
-        ),
-        Line(
-            [("        the bar names the count and what the filter hides first.", "muted")],
-            indent=8,
-        ),
+        *lines,
         Line([(" enter ", "accent"), (f" {fold} the group", "muted")]),
         Line(
             [
@@ -64,6 +60,12 @@ def group(g: Group, glyphs: Glyphs) -> list[Line]:
             ]
         ),
     ]
+
+
+def _these(count: int) -> str:
+    if count == 1:
+        return "decide on exactly this one"
+    return f"decide on exactly these {count:,}, one decision each"
 
 
 def evidence(d: Detail, now: int, g: Glyphs, *, narrow: bool) -> list[Line]:
@@ -75,7 +77,7 @@ def evidence(d: Detail, now: int, g: Glyphs, *, narrow: bool) -> list[Line]:
     v, dot = d.version, f" {g.dot} "
     facts = [v.kind.value, v.key, v.scope, v.classification.value]
     if not narrow:
-        facts += [f"proposed {age(v.created, now)} ago", f"found as {v.method}"]
+        facts += [f"proposed {ago(v.created, now)}", f"found as {v.method}"]
     lines = [Line([(" " + v.statement, "owner")], indent=1)]
     about = [(" " + dot.join(facts), "muted")]
     lines += [Line(about, right=[(" ", "text")], fill=" ") if narrow else Line(about, indent=1)]
@@ -84,7 +86,7 @@ def evidence(d: Detail, now: int, g: Glyphs, *, narrow: bool) -> list[Line]:
     for n, source in enumerate(v.sources):
         lines += _source(source, n + 1, len(v.sources), now, g, narrow=narrow)
         if n == 0:
-            lines += _surroundings(source, d.around, g)
+            lines += _surroundings(source, d, g)
         else:
             lines.append(
                 Line([(f" {g.quote} ", "accent"), (source.quote[:_QUOTE], "owner")], indent=3)
@@ -109,11 +111,10 @@ def _attention(d: Detail, now: int, g: Glyphs) -> list[Line]:
         text = f"deferred{until}{back} by {name_of(decision.actor.reviewer)}"
         lines.append(Line([(f" {g.deferred} {text}", "warn" if back else "muted")], indent=3))
     for related in v.conflicts:
-        lines += _beside("!", related, v.statement, g)
-    for related in v.duplicates:
-        lines.append(Line([(f" = {related.code}   {where(related)}", "warn")], indent=3))
+        lines += _beside("!", related, v.statement, now, g)
+    lines += [_named("=", related, now, g) for related in v.duplicates]
     for related in v.near[:_NEAREST]:
-        lines += _beside("~", related, v.statement, g)
+        lines += _beside("~", related, v.statement, now, g)
     if more := len(v.near) - _NEAREST:
         text = f"   {more} more in the tab Near" if more > 0 else ""
         lines += [Line([(text, "muted")])] if text else []
@@ -126,38 +127,45 @@ _END = " .;!"
 """A full stop more or less is no difference."""
 
 
-def where(related: Related) -> str:
-    """Where another statement stands: a line of a rule file, in memory, or its candidate's state."""
+def where(related: Related, now: int, g: Glyphs) -> str:
+    """Where another statement stands, through whom, since when; a rule stands in its file."""
     if related.rule:
         return related.ref
-    place = related.state or f"in memory {related.layer}"
-    return f"{place} {short(related.ref)}"
+    parts = [f"{related.state or 'in memory'} {short(related.ref)}"]
+    parts += [related.layer] if related.state is None else []
+    since = ago(related.since, now) if related.since is not None else ""
+    parts += [", ".join(x for x in (name_of(related.by), since) if x)]
+    return f" {g.dot} ".join(p for p in parts if p)
 
 
-def _beside(sign: str, related: Related, statement: str, g: Glyphs) -> list[Line]:
+def _named(sign: str, related: Related, now: int, g: Glyphs) -> Line:
+    """The code of what stands beside, and where that is."""
+    return Line([(f" {sign} {related.code}   {where(related, now, g)}", "warn")], indent=3)
+
+
+def _beside(sign: str, related: Related, statement: str, now: int, g: Glyphs) -> list[Line]:
     """Another statement and this one, with the words that differ between marks."""
     left, right = words(related.statement.rstrip(_END), statement.rstrip(_END))
     return [
-        Line([(f" {sign} {related.code}   {where(related)}", "warn")], indent=3),
+        _named(sign, related, now, g),
         Line([(" - ", "del"), *marked(related.statement, left, "del", g)], indent=3),
         Line([(" + ", "add"), *marked(statement, right, "add", g)], indent=3),
     ]
 
 
-def near(d: Detail, _now: int, g: Glyphs) -> list[Line]:
+def near(d: Detail, now: int, g: Glyphs) -> list[Line]:
     """Every statement that says the same or nearly the same, with its difference."""
     v = d.version
     lines = [Line([(" " + v.statement, "owner")], indent=1), Line()]
-    for related in v.duplicates:
-        lines.append(Line([(f" = {related.code}   {where(related)}", "warn")], indent=3))
+    lines += [_named("=", related, now, g) for related in v.duplicates]
     for related in v.near:
-        lines += [*_beside("~", related, v.statement, g), Line()]
+        lines += [*_beside("~", related, v.statement, now, g), Line()]
     return lines
 
 
 def versions(d: Detail, now: int, g: Glyphs) -> list[Line]:
     """All versions in a row each, newest first, the shown one marked."""
-    lines = [Line(), header("versions", "", g)]
+    lines = [Line(), header("versions", "ages since made", g)]
     for v in list(reversed(d.versions))[:_VERSIONS]:
         state, shown = v.state.value, v.version == d.version.version
         words_ = "the words of its source" if v.editor is None else f"edited by {name_of(v.editor)}"
@@ -180,7 +188,6 @@ _KEYS = {
         ("A", "the same, then opens the preview of what would be written."),
         ("r d", "reject it, or put it off; s puts it off until a day, R says a reason first."),
         ("e", "opens @{n} in $EDITOR; saving makes @{m}, pending again."),
-        (".", "makes your last decision again, here."),
     ),
     "accepted": (
         ("p", "opens the preview of what would be written. Writes no memory."),
@@ -192,9 +199,25 @@ _KEYS = {
 _KEYS["deferred"] = (*_KEYS["pending"][:2], ("r", "rejects it."), _KEYS["pending"][3])
 
 
-def keys_here(v: CandidateVersion, g: Glyphs) -> list[Line]:
-    """What the keys do to the version shown."""
-    known = _KEYS.get(v.state.value, ())
+def keys_on_marks(count: int, g: Glyphs) -> list[Line]:
+    """What the keys do while rows are marked, wherever the cursor is."""
+    return [
+        Line(),
+        header("what a key does here", "", g),
+        Line([(" r d a ", "accent"), (f" {_on_marks(count)}.", "muted")], indent=8),
+        Line([(" *     ", "accent"), (" takes the marks away.", "muted")], indent=8),
+    ]
+
+
+def _on_marks(count: int) -> str:
+    if count == 1:
+        return "decide on the one marked row"
+    return f"decide on the {count:,} marked rows, one decision each"
+
+
+def keys_here(v: CandidateVersion, g: Glyphs, allowed: Set[str]) -> list[Line]:
+    """What the keys valid now do to the version shown; what would be refused is left out."""
+    known = [(k, text) for k, text in _KEYS.get(v.state.value, ()) if set(k.split()) <= allowed]
     lines = [Line(), header("what a key does here", "", g)] if known else []
     for key, text in known:
         words_ = text.format(n=v.version, m=v.newest + 1)
@@ -218,7 +241,7 @@ def marked(text: str, spans: list[tuple[int, int]], role: str, g: Glyphs) -> lis
 def _source(s: Source, n: int, total: int, now: int, g: Glyphs, *, narrow: bool) -> list[Line]:
     state = "unchanged" if s.state == "current" else s.state
     title = f"source {n} of {total} {g.dot} {s.author}"
-    said = f"said {age(s.time, now)} ago" if s.time is not None else "said at no stated time"
+    said = f"said {ago(s.time, now)}" if s.time is not None else "said at no stated time"
     place = f" session:{s.session[:8]}#L{s.line} {g.dot} {said} {g.dot} {state}"
     role = "muted" if s.state == "current" else "bad"
     if narrow:
@@ -240,13 +263,13 @@ def _mask(text: str) -> str:
     return mask(text)
 
 
-def _surroundings(source: Source, around: Sequence[Event], g: Glyphs) -> list[Line]:
+def _surroundings(source: Source, d: Detail, g: Glyphs) -> list[Line]:
     lines: list[Line] = []
-    for event in around:
+    for event in d.around:
         own = event.id == source.event
         place = f"{event.line:>5} {event.author.value:<8} "
         if own:
-            lines += _own(event, source, place, g)
+            lines += _own(d.passage, source, place, g) if d.passage else []
             continue
         text = " ".join(_mask(event.text[:_NEAR]).split()) or f"({event.kind.value})"
         shown = text if len(text) <= 240 else f"{text[:240]}…"
@@ -254,22 +277,18 @@ def _surroundings(source: Source, around: Sequence[Event], g: Glyphs) -> list[Li
     return lines
 
 
-def _own(event: Event, source: Source, place: str, g: Glyphs) -> list[Line]:
-    """The message itself: the quote between marks, at most so much of it on either side."""
-    data = event.text.encode()
-    first, last = max(0, source.start - _AROUND), source.end + _AROUND
-    before = data[first : source.start].decode("utf-8", "ignore")
-    after = data[source.end : last].decode("utf-8", "ignore")
-    left = len(data) - last
+def _own(around: Passage, source: Source, place: str, g: Glyphs) -> list[Line]:
+    """The message itself: the quote between marks, with what stands around it."""
+    first, left = around.first, around.left
     quote, more = source.quote[:_QUOTE], len(source.quote) - _QUOTE
     start, *quoted = quote.split("\n")
     pieces: list[tuple[list[str], str]] = [
         ([f"(… {first:,} bytes before) " if first else ""], "muted"),
-        (_mask(before).split("\n"), "text"),
+        (_mask(around.before).split("\n"), "text"),
         ([Shown(g.open + visible(start)), *quoted], "owner"),
         ([f" (… {more:,} more characters quoted) " if more > 0 else ""], "muted"),
         ([Shown(g.close)], "owner"),
-        (_mask(after).split("\n"), "text"),
+        (_mask(around.after).split("\n"), "text"),
         ([f" (… {left:,} bytes after)" if left > 0 else ""], "muted"),
     ]
     lines: list[Line] = []

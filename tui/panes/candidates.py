@@ -10,6 +10,7 @@ from textual.containers import Vertical
 
 from tui import keys
 from tui.messages import Hints
+from tui.panes import candidate_hints as hinting
 from tui.panes.asking import AskingPane
 from tui.theme import STATE_ROLE
 from tui.widgets.lines import Cells, Row, fit, justified, width_of
@@ -55,6 +56,10 @@ class CandidatesPane(AskingPane):
     def __init__(self) -> None:
         super().__init__(id="pane-1")
         self.view = 0
+        self._here: tuple[object, ...] = ()
+        """The row, or the header, that was under the cursor last."""
+        self.undoable = False
+        """True when `u` would take something back."""
         self._counts: Counts | None = None
 
     def make_list(self) -> PagedList:
@@ -129,7 +134,7 @@ class CandidatesPane(AskingPane):
             self.kept |= {r.number for r in moved or () if not self.undecided(r)}
         wanted, still = self._filter(), self._of(None)
         result = await self.ask(lambda: client.result(wanted, near, still))
-        last = await self.ask(lambda: client.last(_LAST))
+        last = await self.ask(client.last)
         if result is None or view != self._view():
             return
         self._counts = counts
@@ -138,6 +143,7 @@ class CandidatesPane(AskingPane):
         self.list.load(result.anchors, result.total, result.pages, groups)
         self._summary()
         self._show_last(last or [])
+        self.post_message(Hints())
 
     def _view(self) -> tuple[object, ...]:
         return self.view, self.words, self.order
@@ -208,11 +214,11 @@ class CandidatesPane(AskingPane):
         for i, (label, count) in enumerate(shown.items()):
             role = "accent" if view == label else "text"
             parts += [(dot if i else "", "muted"), (f"{label} {count:,}", role)]
-        rights = (f"by {self.order}{dot}/ filter", "/ filter", "")
+        usual = f"by {self.order}{dot}/ filter"
+        ends = [f"ages since proposed{dot}{usual}", usual, "/ filter", ""]
         if self.words:
-            rights = (f"filter “{self.words}” {self.list.total:,}",) * 3
-        ends = [[(f"{right} ", "muted")] for right in rights]
-        self.query_one("#summary", Row).show(parts, *ends)
+            ends = [f"filter “{self.words}” {self.list.total:,}"]
+        self.query_one("#summary", Row).show(parts, *([(f"{e} ", "muted")] for e in ends))
 
     def _show_last(self, last: Sequence[Sequence[CandidateVersion]]) -> None:
         """The last decisions under the list, and whether `u` undoes the first."""
@@ -220,10 +226,13 @@ class CandidatesPane(AskingPane):
         g, client = self.glyphs, self.client
         self.set_class(bool(last), "-decided")
         me, now = (client.reviewer, client.now()) if client else ("", 0)
-        first = last[0][0].decision if last else None
-        undoes = f" {g.dot} u undoes the first" if first and first.actor.reviewer == me else ""
+        mine = [made for made in last if _by(made[0]) == me][:1]
+        # Undo takes back one's own last decision, and only that: a promoted one it refuses.
+        self.undoable = bool(mine) and all(v.state.value != "promoted" for v in mine[0])
+        first = self.undoable and last[0] is mine[0]
+        undoes = f" {g.dot} u undoes the first" if first else ""
         title.show([(f"{g.rule * 2} last decisions{undoes} ", "rule")] if last else [], fill=g.rule)
-        for row, made in zip(rows, [*last, *[()] * _LAST], strict=False):
+        for row, made in zip(rows, [*last[:_LAST], *[()] * _LAST], strict=False):
             row.show(*self._last_row(made, now) if made else ([], []))
 
     def _last_row(self, made: Sequence[CandidateVersion], now: int) -> tuple[Cells, Cells]:
@@ -248,8 +257,11 @@ class CandidatesPane(AskingPane):
     def _draw_group(self, group: Group, width: int) -> Cells:
         sign = self.glyphs.folded if group.folded else self.glyphs.unfolded
         role = "accent" if group.open else "muted"
-        left = [(f"{sign} ", "muted"), (f"{group.title} {group.open:,}", role)]
-        return justified(left, [(f"{group.remark} ", "muted")], width)
+        count = f"{group.open:,}" if group.open else f"{self.glyphs.dot} all decided"
+        left = [(f"{sign} ", "muted"), (f"{group.title} {count}", role)]
+        # The remark tells what a key on the header does; with marks the keys decide on those.
+        remark = "" if self.marks and group.remark.startswith("r ") else group.remark
+        return justified(left, [(f"{remark} ", "muted")], width)
 
     def _draw(self, item: Numbered, width: int) -> Cells:
         row = cast("CandidateRow", item)
@@ -275,6 +287,10 @@ class CandidatesPane(AskingPane):
         """Another row: show it."""
         event.stop()
         self.disarm_unless(self.current)
+        here = (event.row.number if event.row else None, self.list.group and self.list.group.key)
+        if here != self._here:
+            self._here = here
+            self.bar.moved_on()
         if event.row is None:
             self.found = None
             self.show_group(self.list.group)
@@ -314,39 +330,20 @@ class CandidatesPane(AskingPane):
         """Keys valid now."""
         if self.asking:
             return [("enter", "decide" if self.asking == "day" else "keep"), ("esc", "leave it")]
-        row = self.current
-        if self.list.group is not None:
-            fold = "unfold" if self.list.group.folded else "fold"
-            decide = [("r", "reject all"), ("d", "defer all"), ("a", "accept all")]
-            return [("enter", fold), *decide, (")", "next group"), ("(", "previous"), ("?", "help")]
+        row, group, words = self.current, self.list.group, bool(self.words)
+        if self.marks:
+            return hinting.on_marks(len(self.marks), row=row is not None)
+        if group is not None:
+            return hinting.on_group(group, len(self.list.groups))
         if row is None:
-            return [
-                ("f", "by state"),
-                ("/", "filter"),
-                ("2", "promotion"),
-                ("?", "help"),
-                ("q", "quit"),
-            ]
-        state = row.state.value
-        decide = [("a", "accept"), ("A", "accept+preview"), ("r", "reject"), ("d", "defer")]
-        if state == "pending" or row.number in self.due:
-            decide.append(("s", "defer until"))
-        elif state == "deferred":
-            decide = decide[:3]
-        if state in ("accepted", "promoted"):
-            decide = [("p", "preview"), ("u", "undo")]
-        if state in ("rejected", "superseded", "lapsed"):
-            decide = [("u", "undo")]
-        more = [
-            ("e", "edit"),
-            ("space", "mark"),
-            (")", "group"),
-            ("J/K", "scroll"),
-            ("]", "tab"),
-            ("/", "filter"),
-            ("f", "by state"),
-        ]
-        return [*decide, *more, ("?", "help")]
+            return hinting.on_nothing(words=words)
+        due, groups = row.number in self.due, bool(self.list.groups)
+        return hinting.on_row(row, due=due, undo=self.undoable, groups=groups, words=words)
+
+
+def _by(version: CandidateVersion) -> str:
+    """Who decided a version."""
+    return version.decision.actor.reviewer if version.decision else ""
 
 
 def _attention(row: CandidateRow) -> str:

@@ -9,6 +9,7 @@ from textual import work
 from textual.app import SuspendNotSupported
 
 from schemas.errors import MemdeskError
+from tui import keys
 from tui.messages import Changed, OpenPreview
 from tui.panes.detailing import DetailingPane
 from tui.widgets.text import day, short
@@ -157,8 +158,8 @@ class DecidingPane(DetailingPane):
             return
         self._armed = (row, choice, acknowledged)
         what = f" ACCEPT {short(row.id)}@{row.version} and acknowledge {', '.join(acknowledged)}"
-        keys = "        enter  accept, recorded with your name       any other key  leave it"
-        self.bar.hold([(what, "text")], [(keys, "text")], "armed")
+        ways = [("enter", "accept, recorded with your name"), ("any other key", "leave it")]
+        self.bar.hold(what, ways, "armed")
 
     def disarm(self) -> None:
         """Leave it undecided."""
@@ -181,6 +182,13 @@ class DecidingPane(DetailingPane):
         self.disarm()
         if event.key == "enter" and self.current == row:
             self._decide(choice, acknowledged=acknowledged)
+        else:
+            self.say_disarmed(event.key)
+
+    def say_disarmed(self, key: str) -> None:
+        """The key that disarmed did nothing else: say so, or it looks swallowed."""
+        again = "" if key in ("enter", "escape") else f"; {keys.shown(key)} only took it back"
+        self.bar.say(f"left undecided{again}", "muted", passing=True)
 
     # taking back, writing anew
 

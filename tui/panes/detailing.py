@@ -32,11 +32,22 @@ class DetailingPane(ListingPane):
         super().__init__(id=id)
         self.tab = "Evidence"
         self.found: Detail | None = None
+        self.marks: dict[int, tuple[str, int]] = {}
+        """Marked versions by the row's number."""
 
     @property
     def current(self) -> CandidateRow | None:
         """The row under the cursor."""
         return cast("CandidateRow | None", self.list.row)
+
+    @property
+    def decided(self) -> int:
+        """Rows of the list that only stay because they were decided a moment ago."""
+        return sum(g.count - g.open for g in self.list.groups)
+
+    def allowed(self) -> frozenset[str]:
+        """The keys valid now."""
+        return frozenset(key for key, _ in self.hints())
 
     def show_group(self, group: Group | None) -> None:
         """What a header stands for, and what its keys do."""
@@ -48,7 +59,7 @@ class DetailingPane(ListingPane):
         title.show(
             [(f"{rule * 2} {group.title} ", "rule")], [(f" {group.open:,} ", "rule")], fill=rule
         )
-        self.detail.show(write.group(group, self.glyphs))
+        self.detail.show(write.group(group, self.glyphs, len(self.marks)))
 
     @work(exclusive=True, group="candidate-detail")
     async def load_detail(self) -> None:
@@ -86,7 +97,11 @@ class DetailingPane(ListingPane):
         lines = views[self.tab](found)
         if room and self.tab == "Evidence":
             lines = [*lines, *write.versions(found, self.client.now(), self.glyphs)]
-            lines += write.keys_here(found.version, self.glyphs)
+            lines += (
+                write.keys_on_marks(len(self.marks), self.glyphs)
+                if self.marks
+                else write.keys_here(found.version, self.glyphs, self.allowed())
+            )
         self.detail.show(lines, keep_place=keep_place)
 
     def _views(self, found: Detail) -> dict[str, Callable[[Detail], list[Line]]]:
@@ -111,6 +126,8 @@ class DetailingPane(ListingPane):
         tabs = " ".join(f"[{label}]" if t == self.tab else label for t, label in names)
         left = f"{g.rule * 2} {short(v.id)}@{v.version} {g.dot} {tabs} "
         place = f"{(self.list.index or 0) + 1:,} of {self.list.total:,}"
+        # Decided rows stay where they are: counted here, they are told apart from what needs you.
+        place += f", {self.decided:,} decided" if self.decided else ""
         state = v.state.value
         rights = (f" {state} {g.dot} {place} {g.rule * 2}", f" {state} {g.rule * 2}", "")
         ends = [[(right, "rule")] for right in rights]

@@ -85,7 +85,7 @@ class ListingPane(Pane):
 
     def action_top(self) -> None:
         """First row."""
-        self.detail.jump(0) if self.in_detail else self.list.move_to(0)
+        self.detail.jump(0) if self.in_detail else self.list.go_top()
 
     def action_bottom(self) -> None:
         """Last row."""

@@ -16,9 +16,10 @@ from tui.widgets.lines import Row
 
 if TYPE_CHECKING:
     from textual.app import ComposeResult
+    from textual.events import Key
 
 
-class Overlay(ModalScreen[None], OneText):
+class Overlay(ModalScreen[str | None], OneText):
     """A titled text over the pane."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -26,8 +27,11 @@ class Overlay(ModalScreen[None], OneText):
         *keys.TEXT,
     ]
 
-    def __init__(self, title: str, lines: Sequence[Line]) -> None:
+    def __init__(
+        self, title: str, lines: Sequence[Line], through: tuple[str, str] | None = None
+    ) -> None:
         super().__init__()
+        self._through = through
         self._title = title
         self._lines = lines
 
@@ -39,10 +43,18 @@ class Overlay(ModalScreen[None], OneText):
 
     def on_mount(self) -> None:
         """Write it."""
-        self.query_one(Row).show([(f" {self._title}", "accent")], [("esc closes ", "muted")])
+        key = "  ".join(self._through) + "   " if self._through else ""
+        self.query_one(Row).show([(f" {self._title}", "accent")], [(f"{key}esc closes ", "muted")])
         document = self.query_one(Document)
         document.show(self._lines)
         document.focus()
+
+    def on_key(self, event: Key) -> None:
+        """A key that is let through closes it and acts on the pane below."""
+        if self._through is not None and event.key == self._through[0]:
+            event.stop()
+            event.prevent_default()
+            self.dismiss(event.key)
 
     def action_close(self) -> None:
         """Close it."""

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from textual import work
 
+from core.wording import some
 from tui import collector
 from tui.panes import promotion_stale as stale
 from tui.panes import promotion_text as write
@@ -25,8 +26,12 @@ if TYPE_CHECKING:
     from core.promotion.standing import Foreign, Standing
     from core.textdiff import Comparison
     from schemas.operations import Preview, Receipt
-    from tui.client import Client
+    from tui.client import Client, Half
 
+_AHEAD = 100
+"""Lines drawn in the thread: more than a screen holds but on the largest."""
+_WIDE = 100
+"""Columns from which list and detail stand side by side."""
 SPLIT_FROM = 120
 """Columns from which two sides stand beside each other."""
 
@@ -52,6 +57,8 @@ class PreviewingPane(ListingPane):
         """The preview on screen."""
         self.stale: Standing | None = None
         """How its operation stands now, when something moved."""
+        self.unfinished: tuple[Half, ...] = ()
+        """Confirmed writes of any desk that stopped halfway: what is previewed beside them is off."""
         self.receipt: Receipt | None = None
         """What stands in the preview's place once it is written."""
         self.view = View()
@@ -62,6 +69,10 @@ class PreviewingPane(ListingPane):
         self._unfolded = False
         self._armed = False
         self._painted = False
+        self._reads = False
+        """True while a preview takes the place of the list where there is no room for both."""
+        self._late = False
+        """True when an armed preview turned stale: the next enter was meant for the write."""
         self._busy = False
 
     @property
@@ -93,18 +104,30 @@ class PreviewingPane(ListingPane):
         client = self.client
         if client is None or self._busy:
             return
+        if self.unfinished and not await self._finished(client):
+            return
         with collector.paused():
             found = await self.ask(lambda: make(client))
             if found is None:
                 return
             if found.preview.state.value == "applied":
-                self._open_operation(found.preview.operation_id)
+                self.open_operation(found.preview.operation_id)
                 return
             if await self._bring(found, None):
                 self.detail.focus()
 
+    async def _finished(self, client: Client) -> bool:
+        """Finish writes that were confirmed and left half done; a preview beside them is stale."""
+        done = await self.ask(client.finish)
+        if done is None:
+            return False
+        self.unfinished = ()
+        if said := ", ".join(f"{short(operation, 8)} {outcome}" for operation, outcome in done):
+            self.bar.say(f"finished after an interruption: {said}")
+        return True
+
     @work(exclusive=True, group="promotion-preview")
-    async def _open_operation(self, operation_id: str) -> None:
+    async def open_operation(self, operation_id: str) -> None:
         """Show a write as it stands now: its receipt, its preview, or how it diverged."""
         client, tab = self.client, self.tab
         if client is None or self._busy:
@@ -134,25 +157,21 @@ class PreviewingPane(ListingPane):
         kept: Sequence[tuple[str, Comparison]] = ()
         if exact.preview.state.value == "diverged" and client is not None:
             kept = await self.ask(lambda: client.divergence(operation)) or ()
-        reading = self._reading(exact)
         time = client.now() if client else 0
         with collector.paused():
-            laid, beside = await asyncio.to_thread(self._lay, exact, moved, kept, reading, time)
+            reading, laid, beside = await asyncio.to_thread(self._laid, exact, moved, kept, time)
             if laid.weight >= HEAVY:
                 collector.keep()
         if self._busy:
             return False
+        self._late = self._armed and moved is not None
         self._armed = self._painted = False
-        if reading.same:
-            self._seen |= self.detail.read_keys()
-        else:
-            self._seen = set()
+        self._seen = reading.seen
         self._base, self._under = reading.base, reading.under
         self.read, self.stale, self.receipt = exact, moved, None
-        self.set_class(self.tab == 0, "reading")
-        self.set_class(moved is not None, "stale")
+        self._reads = self.tab == 0
         self._title()
-        self.detail.show_laid(laid, keep_place=keep_place, read=self._seen)
+        self.detail.show_laid(laid, keep_place=keep_place)
         self.aside.show_laid(beside)
         self.list.repaint()
         self.draw_view()
@@ -170,6 +189,17 @@ class PreviewingPane(ListingPane):
         there = {t.path: t.before for t in exact.targets}
         return _Reading(True, base, foreign(base, there), self._seen | self.detail.read_keys())
 
+    def _laid(
+        self,
+        exact: Exact,
+        moved: Standing | None,
+        kept: Sequence[tuple[str, Comparison]],
+        time: int,
+    ) -> tuple[_Reading, Layout, Layout]:
+        """What was read of the same subject, then detail and aside; runs in a thread."""
+        reading = self._reading(exact)
+        return reading, *self._lay(exact, moved, kept, reading, time)
+
     def _lay(
         self,
         exact: Exact,
@@ -181,26 +211,28 @@ class PreviewingPane(ListingPane):
         """Detail and aside, wrapped; runs in a thread."""
         g, view, unfolded = self.glyphs, self.effective_view(), self._unfolded
         width, room = self.detail.text_width, max(40, self.list.text_width)
+        seen = reading.seen
         if kept:
             return lay(write.diverged(kept, g, view), width), lay((), room)
         if moved is None:
             text = write.preview(exact, g, view, unfolded=unfolded, under=reading.under)
-            return lay(text, width), lay((), room)
-        text = stale.stale(exact, moved, g, view, unfolded=unfolded, read=reading.seen)
+            return lay(text, width, seen, ahead=_AHEAD), lay((), room)
+        text = stale.stale(exact, moved, g, view, unfolded=unfolded, read=seen)
         if self.beside:
             queue = [Line(), header("your queue", "", g)]
-            return lay(text, width), lay(stale.binding(exact, moved, g, room, time) + queue, room)
+            beside = stale.binding(exact, moved, g, room, time) + queue
+            return lay(text, width, seen, ahead=_AHEAD), lay(beside, room)
         text += stale.binding(exact, moved, g, width, time)
-        return lay(text, width), lay((), room)
+        return lay(text, width, seen, ahead=_AHEAD), lay((), room)
 
     def _title(self) -> None:
         if self.read is None:
             return
         p, g = self.read.preview, self.glyphs
-        added = sum(c.added for c in self.read.compared)
-        removed = sum(c.removed for c in self.read.compared)
+        added = sum(t.added for t in p.targets)
+        removed = sum(t.removed for t in p.targets)
         what = f"{subject(p.subject)} {g.arrow} {p.consumer}"
-        size = f"{files(len(p.targets))} {g.dot} +{added} -{removed}"
+        size = f"{some(len(p.targets), 'file')} {g.dot} +{added} -{removed}"
         state = "" if p.state.value == "previewed" else f" {g.dot} {p.state.value}"
         left = f"{short(p.operation_id, 8)} {g.dot} {what}"
         self.title(left, size + state, f"+{added} -{removed}")
@@ -214,10 +246,10 @@ class PreviewingPane(ListingPane):
 
     def drop(self) -> None:
         """Leave the preview; its operation stays stored and can be found under writes."""
-        self._armed = self._painted = False
+        self._armed = self._painted = self._late = False
         self.read = self.stale = self.receipt = None
-        self._seen, self._base, self._under = set(), (), ()
-        self.remove_class("reading", "stale", "split-view")
+        self._seen, self._base, self._under, self.unfinished = set(), (), (), ()
+        self._reads = False
         self.draw_view()
         if self.display:
             self.bar.release()
@@ -240,9 +272,13 @@ class PreviewingPane(ListingPane):
         found = await self.ask(lambda: client.check(operation))
         if found is None or self.read is not shown or self._busy:
             return
-        state, moved = found
+        state, moved = found.state, found.moved
+        if found.unfinished != self.unfinished:
+            self.unfinished = found.unfinished
+            self.disarm()
+            self.draw_bar()
         if state is not shown.preview.state:
-            self._open_operation(operation)
+            self.open_operation(operation)
             if state.value == "applied":
                 self.bar.say(f"{short(operation, 8)} was written by another desk meanwhile", "warn")
             return
@@ -267,7 +303,7 @@ class PreviewingPane(ListingPane):
     @property
     def beside(self) -> bool:
         """True where list and detail stand side by side."""
-        return self.app.size.width >= 100 and not self.effective_view().split
+        return self.app.size.width >= _WIDE and not self.effective_view().split
 
     def effective_view(self) -> View:
         """The view as far as there is room for it."""
@@ -275,11 +311,20 @@ class PreviewingPane(ListingPane):
         return self.view if fits else replace(self.view, split=False)
 
     def draw_view(self) -> None:
-        """Two sides take the whole width; the summary says how the diff is shown."""
-        self.set_class(self.read is not None and self.effective_view().split, "split-view")
+        """Two sides take the whole width, and a preview the whole height where there is little.
+
+        Set on the widgets themselves: a class of the pane would have the styles of everything in
+        it worked out anew, which costs more than a frame.
+        """
+        split = self.read is not None and self.effective_view().split
+        wide = self.app.size.width >= _WIDE
+        self.query_one("#left").display = not split and (wide or not self._reads)
+        self.query_one("#right").set_class(split, "split-view")
+        self.aside.display = wide and self.stale is not None
 
     def on_resize(self) -> None:
         """Between one side and two, or with the list beside or above, the text is another."""
+        self.draw_view()
         if self.read is not None:
             self._view_as(self.view)
 
@@ -315,8 +360,3 @@ class PreviewingPane(ListingPane):
     def _change(self, view: View) -> None:
         if self.read is not None and not self._busy:
             self._view_as(view)
-
-
-def files(count: int) -> str:
-    """A number of files in words."""
-    return f"{count} file{'' if count == 1 else 's'}"

@@ -2,57 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, cast
+from typing import TYPE_CHECKING, ClassVar, cast
 
-from textual import work
 from textual.binding import BindingType
 
 from tui import keys
 from tui.messages import Hints
 from tui.panes import promotion_text as write
-from tui.panes.previewing import files
-from tui.panes.writing import WritingPane
-from tui.theme import STATE_ROLE
+from tui.panes.promotion_lists import TABS, ListsPane
+from tui.panes.promotion_rows import id_of
 from tui.widgets.document import Line
-from tui.widgets.lines import Cells, Row, fit, justified, width_of
-from tui.widgets.rows import PAGE, Numbered, PagedList
-from tui.widgets.text import age, kind, name_of, short, subject
+from tui.widgets.rows import PagedList
+from tui.widgets.text import short
+from tui.written import Item
 
 if TYPE_CHECKING:
     from schemas.candidates import CandidateRow
-    from schemas.operations import OperationRow, Receipt
+    from schemas.operations import Receipt
     from schemas.promotion import Belief
-    from schemas.storage import CandidateFilter
-    from tui.client import Client, Counts, Held
-
-USUAL = "line-memory"
-_TABS = ("To promote", "Outbox", "Receipts", "In memory")
-_EMPTY = (
-    " Nothing is accepted and waiting. Accept in pane 1, A previews at once.",
-    " No writes yet: p on an accepted candidate makes the first preview.",
-    " No receipts yet: every confirmed write leaves one here.",
-    " Nothing is in memory yet: what a confirmed write leaves there stands here.",
-)
 
 
-@dataclass(frozen=True, slots=True)
-class _Item:
-    """A write, a receipt or a statement held; the oldest is -1, so new ones move none."""
-
-    number: int
-    write: OperationRow | None = None
-    receipt: Receipt | None = None
-    held: Held | None = None
-
-    @property
-    def place(self) -> int:
-        """Its number is its place."""
-        return self.number
-
-
-class PromotionPane(WritingPane):
+class PromotionPane(ListsPane):
     """Four lists; the detail holds the preview, or what the row is."""
 
     number = 2
@@ -60,20 +30,8 @@ class PromotionPane(WritingPane):
 
     def __init__(self) -> None:
         super().__init__(id="pane-2")
-        self._counts: tuple[int, int, int, int] = (0, 0, 0, 0)
-        self._writes: dict[str, int] = {}
-        self._chosen: dict[str, str] = {}
-        """Consumers that P chose, by candidate."""
-        self._at: tuple[int, int, str] | None = None
-        self._wanted = ""
-
-    def make_list(self) -> PagedList:
-        """The list of the chosen tab."""
-        return PagedList(
-            self._draw, self._fetch, lambda _g, _w: (), lambda: self.glyphs.cursor, id="promotions"
-        )
-
-    # loading
+        self._at: tuple[object, ...] | None = None
+        """List, id and place of the row that the detail belongs to."""
 
     def opened(self) -> None:
         """The store is open."""
@@ -90,172 +48,59 @@ class PromotionPane(WritingPane):
             self.store_changed()
         self.draw_bar()
 
-    def _filter(self) -> CandidateFilter:
-        from schemas.storage import CandidateFilter
+    # the row under the cursor
 
-        return CandidateFilter(("accepted",), self.words or None)
+    @property
+    def waiting(self) -> CandidateRow | None:
+        """The candidate under the cursor, in the list of what waits."""
+        item = self.list.row
+        return None if isinstance(item, Item) else cast("CandidateRow | None", item)
 
-    async def load_list(self) -> None:
-        """The list of the tab."""
-        client, asked = self.client, (self.tab, self.words)
-        if client is None:
-            return
-        counts = await self.ask(client.counts)
-        if counts is None:
-            return
-        done = counts.operations
-        open_ = done.get("prepared", 0) + done.get("failed", 0) + done.get("diverged", 0)
-        waiting = counts.candidates.get("accepted", 0)
-        self._counts, self._writes = (waiting, open_, counts.receipts, counts.beliefs), done
-        if self.tab == 0:
-            wanted, near = self._filter(), self.list.near()
-            result = await self.ask(lambda: client.result(wanted, near))
-            if result is not None and asked == (self.tab, self.words):
-                self._load(result.anchors, result.total, result.pages)
-        else:
-            items = await self.ask(lambda: self._items(client, asked[0], counts))
-            if items is not None and asked == (self.tab, self.words):
-                self._load_items(items)
-        self._summary()
-
-    @staticmethod
-    def _items(client: Client, tab: int, counts: Counts) -> list[_Item]:
-        """The newest of a list, numbered from its end."""
-        if tab == 1:
-            found = client.operations()
-            return [_Item(n, write=o) for n, o in _numbered(found, sum(counts.operations.values()))]
-        if tab == 2:
-            return [_Item(n, receipt=r) for n, r in _numbered(client.receipts(), counts.receipts)]
-        return [_Item(n, held=h) for n, h in _numbered(client.held(), counts.beliefs)]
-
-    def _load_items(self, items: list[_Item]) -> None:
-        words = self.words.lower()
-        items = [i for i in items if words in _words_of(i)]
-        pages = {n: items[n * PAGE : (n + 1) * PAGE] for n in range(-(-len(items) // PAGE))}
-        self._load([p[0].place for p in pages.values()], len(items), pages)
-
-    def _load(
-        self, anchors: Sequence[int], total: int, pages: Mapping[int, Sequence[Numbered]]
-    ) -> None:
-        text = f" Nothing here has “{self.words}”. esc clears it." if self.words else ""
-        self.list.empty = [(text or _EMPTY[self.tab], "muted")]
-        self.list.load(anchors, total, pages)
-        if self._wanted and self.tab == 0:
-            numbers = [r.number for p in pages.values() for r in p if _id(r) == self._wanted]
-            self._wanted = ""
-            if numbers:
-                self.list.go_to(numbers[0])
-
-    def _fetch(self, page: int, start: int) -> None:
-        if self.tab == 0:
-            self._page_of(page, start, self.list.generation)
-
-    @work(group="promotion-pages")
-    async def _page_of(self, page: int, start: int, generation: int) -> None:
-        client, wanted = self.client, self._filter()
-        rows = await self.ask(lambda: client.window(wanted, start)) if client else None
-        if rows is not None:
-            self.list.put_page(page, rows, generation)
-
-    def _summary(self) -> None:
-        waiting, open_, receipts, beliefs = self._counts
-        dot = f" {self.glyphs.dot} "
-        counts = (waiting, open_, receipts, beliefs)
-        parts: list[tuple[str, str]] = [(" ", "text")]
-        for i, (label, count) in enumerate(zip(_TABS, counts, strict=True)):
-            front = "accent" if i == self.tab else "text"
-            parts += [(dot if i else "", "muted"), (f"{label} {count:,}", front)]
-        self.query_one("#summary", Row).show(parts, *self._summary_ends())
-
-    def _summary_ends(self) -> list[list[tuple[str, str]]]:
-        """How the diff is shown, the filter, or how the writes ended; the longest that fits."""
-        dot = f" {self.glyphs.dot} "
-        if self.read is not None:
-            view = self.effective_view()
-            sides = "Unified [Split]" if view.split else "[Unified] Split"
-            spaces = "w whitespace" if view.spaces else "w whitespace less"
-            ends = [dot.join((sides, spaces, f"{{ }} context {view.context}")), sides]
-        elif self.words:
-            ends = [f"filter “{self.words}” {self.list.total:,}"]
-        elif self.tab == 1:
-            states = ("applied", "failed", "diverged")
-            ends = [dot.join(f"{s} {self._writes.get(s, 0):,}" for s in states)]
-        else:
-            ends = ["] next list"]
-        return [[(f"{e} ", "muted")] for e in ends] + [[]]
-
-    def draw_view(self) -> None:
-        """The summary says how the diff is shown."""
-        super().draw_view()
-        self._summary()
-
-    # drawing
-
-    def _draw(self, item: Numbered, width: int) -> Cells:
-        now = self.client.now() if self.client else 0
-        if isinstance(item, _Item):
-            return self._draw_item(item, width, now)
-        row = cast("CandidateRow", item)
-        p = self.preview
-        stale = p is not None and self.stale is not None and p.candidate == row.id
-        sign = self.glyphs.stale if stale else self.glyphs.state(row.state.value)
-        left: list[tuple[str, str]] = [
-            (f"{sign} ", "warn" if stale else STATE_ROLE[row.state.value]),
-            (f"{kind(row.kind.value):<10}", "muted"),
-        ]
-        end = f"{self._consumer_of(row.id)} {age(row.created, now):>4} "
-        right: list[tuple[str, str]] = [(end, "muted")]
-        left += fit(
-            [(" ".join(row.statement[:600].split()), "text")], max(0, width - 13 - width_of(right))
-        )
-        return justified(left, right, width)
-
-    def _draw_item(self, item: _Item, width: int, now: int) -> Cells:
-        if item.held is not None:
-            b, at = item.held.belief, item.held.at
-            right = [(f"{at.consumer} {age(b.recorded, now):>4} ", "muted")]
-            words = " ".join(b.statement[:600].split())
-            held = [(f"{self.glyphs.promoted} ", "good"), (words, "text")]
-            return justified(fit(held, max(0, width - width_of(right) - 1)), right, width)
-        if item.write is not None:
-            w = item.write
-            state = w.state.value
-            left = [
-                (f"{self.glyphs.state(state)} ", STATE_ROLE[state]),
-                (f"{short(w.operation_id)}  {state:<10}", "text"),
-                (f" {w.consumer} {subject(w.subject)}", "muted"),
-            ]
-            who, then = w.reviewer, w.created
-        else:
-            r = cast("Receipt", item.receipt)
-            left = [
-                (f"{self.glyphs.promoted} ", "good"),
-                (f"{short(r.receipt_id)}  {files(len(r.targets))}", "text"),
-                (f"  {r.consumer} {subject(r.subject)}", "muted"),
-            ]
-            who, then = r.reviewer, r.time
-        return justified(left, [(f"{name_of(who)[:24]} {age(then, now):>4} ", "muted")], width)
+    @property
+    def item(self) -> Item | None:
+        """The write, receipt or statement under the cursor, in the other lists."""
+        item = self.list.row
+        return item if isinstance(item, Item) else None
 
     def on_paged_list_moved(self, event: PagedList.Moved) -> None:
-        """Another row: a receipt shows itself, an accepted candidate waits for p."""
+        """The detail belongs to the row under the cursor, whatever moved it there."""
         event.stop()
-        item = event.row
-        at = None if item is None else (self.tab, item.number, _id(item))
-        same, self._at = at == self._at, at
-        if item is None or same:
-            if item is None and self.read is None and self.receipt is None:
+        row, item = self.waiting, self.item
+        at: tuple[object, ...] | None = None
+        if row is not None:
+            at = (self.tab, row.id)
+        elif item is not None:
+            at = (self.tab, id_of(item), item.place)
+        before, self._at = self._at, at
+        if at is None:
+            if self.read is None and self.receipt is None:
                 self._say_empty()
-        elif isinstance(item, _Item) and item.receipt is not None:
+        elif at != before:
+            self.bar.moved_on()
+            if item is not None:
+                self._show(item)
+            elif row is not None and row.id != self.staying:
+                self._left(before)
+        self.post_message(Hints())
+
+    def _left(self, before: tuple[object, ...] | None) -> None:
+        """Another candidate: what stood there for the one before goes with its row."""
+        if before == (0, self.staying):
+            self.staying = ""
+            self.drop()
+            self._invite()
+        elif self.read is None and self.receipt is None:
+            self._invite()
+
+    def _show(self, item: Item) -> None:
+        if item.receipt is not None:
             self.show_receipt(item.receipt, "")
-        elif isinstance(item, _Item) and item.held is not None:
+        elif item.held is not None:
             self.drop()
             self.title(short(item.held.belief.id), item.held.at.state.value)
             self.detail.show(write.held(item.held, self.glyphs))
-        elif isinstance(item, _Item) and item.write is not None and self.tab == 1:
-            self._open_operation(item.write.operation_id)
-        elif self.read is None and self.receipt is None:
-            self._invite()
-        self.post_message(Hints())
+        elif item.write is not None and self.tab == 1:
+            self.open_operation(item.write.operation_id)
 
     def _invite(self) -> None:
         text = " p shows the exact bytes a promotion of this row would write."
@@ -270,17 +115,10 @@ class PromotionPane(WritingPane):
 
     def _subject(self) -> tuple[str, int] | None:
         """The version at hand: of the preview on screen, or of the row."""
-        item = self.list.row
         if (p := self.preview) is not None:
             return (p.candidate, p.version) if p.candidate else None
-        if isinstance(item, _Item):
-            return None
-        row = cast("CandidateRow | None", item)
+        row = self.waiting
         return (row.id, row.version) if row else None
-
-    def _consumer_of(self, candidate: str) -> str:
-        """Where a candidate would be written."""
-        return self._chosen.get(candidate, USUAL)
 
     def action_consumer(self) -> None:
         """The next consumer for the row; a preview on screen is made anew for it."""
@@ -289,43 +127,51 @@ class PromotionPane(WritingPane):
             return
         candidate, version = at_hand
         every = client.consumers()
-        at = self.preview.consumer if self.preview else self._consumer_of(candidate)
+        at = self.preview.consumer if self.preview else self.consumer_of(candidate)
         chosen = every[(every.index(at) + 1) % len(every)]
         self._chosen[candidate] = chosen
         self.list.repaint()
-        self.bar.say(f"{short(candidate)}@{version} goes to {chosen}", "text")
+        self.bar.say(f"{short(candidate)}@{version} goes to {chosen}", passing=True)
         if self.read is not None:
             self.open_preview(candidate, version, chosen)
 
     def action_preview(self) -> None:
         """Preview the row, or preview again what is on screen and stale."""
-        p, item = self.preview, self.list.row
+        p, row, item = self.preview, self.waiting, self.item
         if p is not None and (self.stale or self.tab):
             self.preview_again(p)
-        elif self.tab == 0 and item is not None:
-            row = cast("CandidateRow", item)
-            self.open_preview(row.id, row.version, self._consumer_of(row.id))
-        elif isinstance(item, _Item) and item.held is not None:
+        elif row is not None:
+            self.stay(row.id)
+            self.open_preview(row.id, row.version, self.consumer_of(row.id))
+        elif item is not None and item.held is not None:
             self._preview_elsewhere(item.held.belief)
+
+    def _missing(self, belief: Belief) -> list[str]:
+        """Consumers that do not hold a belief yet."""
+        there = {at.consumer for at in belief.consumers}
+        return [c for c in (self.client.consumers() if self.client else []) if c not in there]
 
     def _preview_elsewhere(self, belief: Belief) -> None:
         """Preview a statement in memory for a consumer that does not hold it yet."""
-        there = {at.consumer for at in belief.consumers}
-        every = self.client.consumers() if self.client else []
-        missing = [c for c in every if c not in there]
-        if missing:
+        if missing := self._missing(belief):
             self.open_preview(belief.candidate, belief.version, missing[0])
         else:
-            self.bar.say(f"every consumer holds it: {', '.join(sorted(there))}", "text")
+            there = ", ".join(sorted(at.consumer for at in belief.consumers))
+            self.bar.say(f"every consumer holds it: {there}", "text")
 
     def preview_of(self, candidate: str, version: int) -> None:
         """Show the preview of a version, beside the list of what waits."""
-        self._wanted = candidate
+        self.stay(candidate, bring_cursor=True)
         if self.tab:
             self._turn(-self.tab)
         else:
             self.reload()
-        self.open_preview(candidate, version, self._consumer_of(candidate))
+        self.open_preview(candidate, version, self.consumer_of(candidate))
+
+    def written(self, receipt: Receipt) -> None:
+        """The receipt stands beside its own row, which stays until the cursor leaves it."""
+        if self.tab == 0:
+            self.stay(receipt.subject.partition("@")[0])
 
     def action_back(self) -> None:
         """Back to the list, and from there out of the filter."""
@@ -333,11 +179,13 @@ class PromotionPane(WritingPane):
             return
         if self.read is None and self.receipt is None and self.words:
             self.words = ""
-            self.reload()
+        self.staying = ""
         self.drop()
         self._at = None
-        self._invite() if self.list.row and self.tab == 0 else self._say_empty()
+        self._invite() if self.waiting else self._say_empty()
+        self.bar.moved_on()
         self.focus_list()
+        self.reload()
         self.post_message(Hints())
 
     def action_tab_next(self) -> None:
@@ -351,9 +199,12 @@ class PromotionPane(WritingPane):
     def _turn(self, step: int) -> None:
         if self._busy:
             return
-        self.tab = (self.tab + step) % len(_TABS)
+        self.tab = (self.tab + step) % len(TABS)
         self.drop()
         self._at = None
+        if self.tab:
+            self.staying = ""
+        self.bar.moved_on()
         self.list.move_to(0)
         self.list.load((), 0, {})
         self.focus_list()
@@ -367,42 +218,30 @@ class PromotionPane(WritingPane):
         """Copy the id of what is shown."""
         if (p := self.preview) is not None:
             self.desk_app.copy(p.operation_id)
-        elif (item := self.list.row) is not None:
-            self.desk_app.copy(_id(item))
+        elif (item := self.item) is not None:
+            self.desk_app.copy(id_of(item))
+        elif (row := self.waiting) is not None:
+            self.desk_app.copy(row.id)
 
     def action_copy_text(self) -> None:
         """Copy the statement."""
         if (p := self.preview) is not None:
             self.desk_app.copy(p.statement or p.subject)
-        elif self.tab == 0 and (row := cast("CandidateRow | None", self.list.row)):
+        elif (row := self.waiting) is not None:
             self.desk_app.copy(row.statement)
 
     def hints(self) -> list[tuple[str, str]]:
         """Keys valid now."""
-        common = [("]", "next list"), ("1", "candidates"), ("?", "help"), ("q", "quit")]
-        if self.tab == 0 and self.list.row is not None:
-            keys_ = [("p", "preview"), ("P", "consumer"), ("j/k", "move"), ("/", "filter")]
-            return [*keys_, *common]
-        if self.tab == 3 and self.list.row is not None:
-            return [("p", "preview for another consumer"), ("j/k", "move"), *common]
-        return [("j/k", "move"), *common] if self.list.row else common
-
-
-def _numbered(found: Sequence[Any] | None, total: int) -> list[tuple[int, Any]]:
-    """Newest first, numbered so that each keeps its number when newer ones come."""
-    return [(n - total, item) for n, item in enumerate(found or ())]
-
-
-def _id(item: Numbered) -> str:
-    if isinstance(item, _Item):
-        if item.held is not None:
-            return item.held.belief.id
-        return item.receipt.receipt_id if item.receipt else cast("Any", item.write).operation_id
-    return cast("CandidateRow", item).id
-
-
-def _words_of(item: _Item) -> str:
-    if item.held is not None:
-        return f"{_id(item)} {item.held.belief.statement} {item.held.at.consumer}".lower()
-    r = cast("Any", item.receipt or item.write)
-    return f"{_id(item)} {r.subject} {r.reviewer} {r.consumer} {r.state.value}".lower()
+        out: list[tuple[str, str]] = []
+        item = self.item
+        if (row := self.waiting) is not None:
+            many = self.client is not None and len(self.client.consumers()) > 1
+            here = row.state == "promoted" and row.id not in self._chosen
+            out = [("p", "receipt" if here else "preview"), *([("P", "consumer")] if many else [])]
+        elif item is not None and item.held is not None and self._missing(item.held.belief):
+            out = [("p", "preview for another consumer")]
+        if self.list.row is not None:
+            out += [("j/k", "move"), ("/", "filter")]
+        if self.words:
+            out.append(("esc", "clear filter"))
+        return [*out, ("]", "next list"), ("1", "candidates"), ("?", "help"), ("q", "quit")]

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from core.wording import some, verb
 from tui.panes import promotion_text as write
 from tui.theme import Glyphs
 from tui.widgets.diff import View
 from tui.widgets.document import Line
 from tui.widgets.lines import fit, width_of
-from tui.widgets.text import age, digest8, header, name_of, short, subject
+from tui.widgets.text import ago, digest8, header, name_of, short, subject
 
 if TYPE_CHECKING:
     from collections.abc import Hashable
@@ -68,8 +69,7 @@ def by(cause: Cause, time: int) -> str:
     """A reviewer and how long ago, or by hand."""
     if not cause.reviewer:
         return "by hand"
-    since = age(cause.time, time)
-    return f"{name_of(cause.reviewer)}, {'just now' if since == 'now' else since + ' ago'}"
+    return f"{name_of(cause.reviewer)}, {ago(cause.time, time)}"
 
 
 def stale(
@@ -104,14 +104,11 @@ def after(exact: Exact, now: Standing, read: set[Hashable]) -> list[Line]:
         text = f" p is refused: {now.refusal.code}. {now.refusal.remedy}"
         return [Line([(text, "warn")], indent=1)]
     left = now.left(read)
-    kept = f" {_some(left.kept, 'hunk')} you have read {'stay' if left.kept != 1 else 'stays'}"
-    new = f"{_some(left.new, 'line')} {'are' if left.new != 1 else 'is'} new to read."
+    stay, are = verb(left.kept, "stays", "stay"), verb(left.new, "is", "are")
+    kept = f" {some(left.kept, 'hunk')} you have read {stay}"
+    new = f"{some(left.new, 'line')} {are} new to read."
     lines = [Line([(f"{kept} marked as seen, {new}", "text")], indent=1)]
     if now.same_change(exact):
         same = " The same change, on top of what is there now."
         lines.insert(0, Line([(same, "text")], indent=1))
     return lines
-
-
-def _some(count: int, noun: str) -> str:
-    return f"{count:,} {noun}{'' if count == 1 else 's'}"

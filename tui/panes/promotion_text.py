@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from core.promotion.reading import FOREIGN, of_copy
 from core.textdiff import Comparison, TextDiff
+from core.wording import some
 from tui.theme import Glyphs
 from tui.widgets.diff import DiffText, View
 from tui.widgets.document import Line
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     from core.operations.preview import Exact
     from core.promotion.standing import Foreign
     from schemas.operations import Preview, Receipt
-    from tui.client import Held
+    from tui.written import Held
 
 _EFFECT = {
     "belief.new": "+",
@@ -48,7 +49,7 @@ def preview(
     p = exact.preview
     lines: list[Line] = [Line([(" " + (p.statement or p.subject), "owner")], indent=1), Line()]
     if under:
-        lines.append(header("moved under you since you began to read", "to be read", g))
+        lines.append(header("moved under you since you began to read", _size(under), g))
         lines += foreign(under, exact, g, view)
     first = len(exact.copies)
     count = first + len(exact.targets)
@@ -78,6 +79,12 @@ def _copied(copy: Copy, group: int) -> list[Line]:
         text = f" + new file, {copy.size:,} bytes, byte for byte those of {copy.source}"
         lines = [Line([(text, "add")], 3, key, group)]
     return [*lines, Line([(f"   {copy.after_digest}", "muted")], indent=3)]
+
+
+def _size(under: Sequence[Foreign]) -> str:
+    """How much others changed; whether it was read is said by the bar alone."""
+    changed = (line for f in under for h in f.hunks for line in h.lines if line.sign != " ")
+    return some(sum(1 for _ in changed), "line")
 
 
 def foreign(under: Sequence[Foreign], exact: Exact, g: Glyphs, view: View) -> list[Line]:

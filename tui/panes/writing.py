@@ -4,24 +4,29 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from rich.cells import cell_len
 from textual import work
 
+from core.wording import some, verb
 from schemas.errors import MemdeskError
 from tui.messages import Changed, Hints
 from tui.panes import promotion_stale as stale
-from tui.panes.previewing import PreviewingPane, files
+from tui.panes.previewing import PreviewingPane
 from tui.widgets.document import Document
 from tui.widgets.text import name_of, short
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from textual.events import Key, Paste
 
     from core.promotion.standing import Standing
     from schemas.operations import Preview, Receipt
+    from tui.client import Half
 
 _STARTABLE = ("previewed", "failed")
-_BACK = "esc  back to the list"
+_BACK = ("esc", "back to the list")
+_AGAIN = ("p", "preview again")
+_MEANS = ("enter", "what this means")
 
 
 class WritingPane(PreviewingPane):
@@ -31,73 +36,102 @@ class WritingPane(PreviewingPane):
     def writable(self) -> bool:
         """True while the preview on screen could be armed."""
         p = self.preview
-        if p is None or self._busy or self.stale is not None or p.blocked_by:
+        if p is None or self._busy or self.stale is not None or p.blocked_by or self.unfinished:
             return False
         return p.state.value in _STARTABLE
 
     # the bar
 
     def draw_bar(self) -> None:
-        """Say where the write stands: reading, ready, armed, stale, blocked."""
+        """Say where the write stands: unfinished, reading, ready, armed, stale, blocked."""
         if not self.display or self._busy:
             return
         p, g = self.preview, self.glyphs
-        if p is not None and p.state.value == "diverged":
-            text = " DIVERGED  operation.diverged: somebody wrote there first; theirs stands."
-            self._hold(
-                text, f"p  preview again     enter  what this means     {_BACK}", role="warn"
+        if p is not None and self.unfinished:
+            self._draw_unfinished(self.unfinished)
+        elif p is not None and p.state.value == "diverged":
+            tops = (
+                " DIVERGED  operation.diverged: somebody wrote there first; theirs stands.",
+                " DIVERGED  operation.diverged",
             )
+            self.bar.hold(tops, [_AGAIN, _MEANS, _BACK], role="warn")
         elif p is None or p.state.value not in _STARTABLE:
             self.bar.release()
         elif self.stale is not None:
-            keys = f"p  preview again     enter  what this means     {_BACK}     y  copy id"
-            self._hold(self._stale_text(self.stale), keys, "stale")
+            keys = [_AGAIN, _MEANS, _BACK, ("y", "copy id")]
+            self.bar.hold(self._stale_texts(self.stale), keys, "stale")
         elif p.blocked_by:
             codes = ", ".join(p.blocked_by)
-            self._hold(f" BLOCKED  {codes}", f"enter  meaning and remedy     {_BACK}", role="bad")
+            why = ("enter", "meaning and remedy")
+            self.bar.hold(f" BLOCKED  {codes}", [why, _BACK], role="bad")
         elif self._armed:
-            self._hold(self._armed_text(p), self._armed_keys(p), "armed")
+            self.bar.hold(self._armed_texts(p), self._armed_keys(p), "armed")
             if not self._painted:
                 self.call_after_refresh(self._paint_done)
         elif not self.detail.seen_all:
             seen, of = self.detail.seen_groups()
-            text = f" seen {seen} of {of}  every changed line must have been on screen"
-            self._hold(text, f"space  next unseen change     {_BACK}")
+            tops = (
+                f" seen {seen} of {of}  every changed line must have been on screen",
+                f" seen {seen} of {of}",
+            )
+            self.bar.hold(tops, [("space", "next unseen change"), *self._fold_key(p), _BACK])
         else:
             text = f" READY  {short(p.operation_id, 8)}  seen all {g.dot} fresh"
-            self._hold(text, f"c  arm the write     z  unfold     {_BACK}", role="good")
+            keys = [("c", "arm the write"), *self._fold_key(p), _BACK]
+            self.bar.hold(text, keys, role="good")
         self.post_message(Hints())
 
-    def _hold(self, top: str, keys: str, over: str | None = None, role: str = "text") -> None:
-        bottom = "text" if over else "muted"
-        self.bar.hold([(top, role)], [(" " * 8 + keys, bottom)], over)
+    def _draw_unfinished(self, left: Sequence[Half]) -> None:
+        """A confirmed write stopped halfway; the preview's own, or one beside it."""
+        names = ", ".join(short(h.operation, 8) for h in left)
+        by = ", ".join(dict.fromkeys(name_of(h.reviewer) for h in left))
+        tops = (
+            f" UNFINISHED  operation.unfinished: {names} of {by} stopped halfway, confirmed before.",
+            f" UNFINISHED  operation.unfinished: {names} of {by}",
+            f" UNFINISHED  {names}",
+        )
+        finish = ("p", "finish exactly that, then preview again")
+        self.bar.hold(tops, [finish, _MEANS, _BACK], "stale")
 
-    def _stale_text(self, now: Standing) -> str:
-        """What changed and by whom, as far as there is room to say it."""
+    def _fold_key(self, p: Preview) -> list[tuple[str, str]]:
+        """`z`, when a file can be folded that another one implies."""
+        derived = any(t.derived for t in p.targets)
+        return [("z", "fold" if self._unfolded else "unfold")] if derived else []
+
+    def _stale_texts(self, now: Standing) -> list[str]:
+        """What changed and by whom; the first that has room is shown."""
         names = ", ".join(dict.fromkeys(m.what for m in now.moved))
         client = self.client
         people = dict.fromkeys(stale.by(c, client.now()) for c in now.causes) if client else {}
-        end = ". Confirm is off, nothing was written."
-        text = f" STALE  preview.stale: {names} changed"
         who = ", ".join(p if p == "by hand" else f"by {p}" for p in people)
-        ways = (f"{text} {who}{end}", f"{text} {who}. Nothing was written.") if who else ()
-        width = self.app.size.width
-        return next((way for way in ways if cell_len(way) <= width), text + end)
+        text = f" STALE  preview.stale: {names} changed"
+        by = [f"{text} {who}"] if who else []
+        end = ". Confirm is off, nothing was written."
+        ways = [f"{x}{y}" for x in (*by, text) for y in (end, ". Nothing was written.")]
+        return [*ways, text, " STALE  preview.stale"]
 
-    def _armed_text(self, p: Preview) -> str:
-        what = f"write {files(len(p.targets))} to" if p.targets else f"{p.action} {p.subject} in"
-        text = f" ARMED  {what} {p.consumer}"
+    def _armed_texts(self, p: Preview) -> list[str]:
+        dot = f" {self.glyphs.dot} "
+        what = f"write {some(len(p.targets), 'file')} to"
+        if not p.targets:
+            what = f"{p.action} {p.subject} in"
+        whole = [f" ARMED  {what} {p.consumer}"]
         if p.supersedes:
-            text += f" {self.glyphs.dot} supersede {len(p.supersedes)}"
-        if p.conflicts:
-            text += f" {self.glyphs.dot} {len(p.conflicts)} conflicting statement(s) stay"
+            whole.append(f"supersede {len(p.supersedes):,}")
+        brief = list(whole)
+        if count := len(p.conflicts):
+            stay = verb(count, "stays", "stay")
+            whole.append(f"{some(count, 'conflicting statement')} {stay}")
+            brief.append(f"{some(count, 'conflict')} {stay}")
         if p.duplicate:
-            text += f" {self.glyphs.dot} the {'line' if p.candidate else 'copy'} stands already"
-        return text
+            thing = "line" if p.candidate else "copy"
+            whole.append(f"the {thing} stands already")
+            brief.append(f"{thing} stands")
+        return [dot.join(whole), dot.join(brief)]
 
-    def _armed_keys(self, p: Preview) -> str:
+    def _armed_keys(self, p: Preview) -> list[tuple[str, str]]:
         operation = short(p.operation_id, 8)
-        return f"enter  write exactly {operation}          any other key  disarm"
+        return [("enter", f"write exactly {operation}"), ("any other key", "disarm")]
 
     def _paint_done(self) -> None:
         self._painted = self._armed
@@ -156,7 +190,7 @@ class WritingPane(PreviewingPane):
         if client is None or p is None:
             self._busy = False
             return
-        self._hold(f" WRITING  {short(p.operation_id, 8)}", "")
+        self.bar.hold(f" WRITING  {short(p.operation_id, 8)}", [])
         try:
             receipt = await self.attempt(lambda: client.confirm(p.operation_id))
         except MemdeskError as err:
@@ -169,8 +203,12 @@ class WritingPane(PreviewingPane):
             self._written(receipt)
         self.post_message(Changed())
 
+    def written(self, receipt: Receipt) -> None:
+        """A write is done; the list may keep its row."""
+
     def _written(self, receipt: Receipt) -> None:
         g = self.glyphs
+        self.written(receipt)
         self.show_receipt(receipt, "written")
         names = [t.path.rpartition("/")[2] for t in receipt.targets]
         files = ", ".join(names) or f"{receipt.action} {receipt.subject}"
@@ -186,15 +224,24 @@ class WritingPane(PreviewingPane):
 
     def action_why(self) -> None:
         """Meaning and remedy of what stands in the way; without a preview, preview the row."""
-        p = self.preview
+        p, late = self.preview, self._late
+        self._late = False
         if p is None:
             self.action_preview()
+        elif self.unfinished:
+            self.explain(["operation.unfinished"], _AGAIN)
+        elif self.stale is not None and late:
+            text = (
+                "preview.stale: it moved before your enter, nothing was written; p previews again"
+            )
+            self.bar.say(text, "warn")
         elif self.stale is not None:
-            self.explain(["preview.stale", *[m.detail for m in self.stale.moved if m.detail]])
+            moved = [m.detail for m in self.stale.moved if m.detail]
+            self.explain(["preview.stale", *moved], _AGAIN)
         elif p.blocked_by:
             self.explain(list(p.blocked_by))
         elif p.state.value == "diverged":
-            self.explain(["operation.diverged"])
+            self.explain(["operation.diverged"], _AGAIN)
 
     def action_preview(self) -> None:
         """Preview the row."""

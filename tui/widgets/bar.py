@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import ClassVar
 
 from textual.strip import Strip
@@ -9,8 +11,33 @@ from textual.widget import Widget
 
 from tui.widgets.lines import COMPONENTS, Cells, Roles, fit, justified, safe, strip_of, width_of
 
-_PLACE = 12
-"""Cells below which a workspace's name says nothing."""
+_INDENT = 8
+
+
+@dataclass(frozen=True, slots=True)
+class _Held:
+    """What both rows say about a write."""
+
+    tops: tuple[str, ...]
+    keys: tuple[tuple[str, str], ...]
+    over: str | None
+    role: str
+
+    def top(self, width: int) -> Cells:
+        """The first way to say it that has room."""
+        ways: list[Cells] = [[(text, self.role)] for text in self.tops]
+        return next((w for w in ways if width_of(safe(w)) <= width), ways[-1])
+
+    def bottom(self, width: int) -> Cells:
+        """The keys, closer together where there is little room, and left out from the end."""
+        role = "text" if self.over else "muted"
+        texts = [f"{key}  {label}" for key, label in self.keys]
+        for shown in range(len(texts), 0, -1):
+            for indent, gap in ((_INDENT, 5), (1, 3)):
+                row: Cells = [(" " * indent + (" " * gap).join(texts[:shown]), role)]
+                if width_of(safe(row)) <= width:
+                    return row
+        return fit([(f" {texts[0]}", role)], width) if texts else ()
 
 
 class Bar(Widget):
@@ -23,9 +50,11 @@ class Bar(Widget):
         super().__init__(id=id)
         self.roles = Roles(self)
         self.last: Cells = ()
-        self.where: Cells = ()
+        self.wheres: list[Cells] = []
+        """Where this is, from the longest way to say it to the shortest."""
         self.hints: list[tuple[str, str]] = []
-        self._held: tuple[Cells, Cells, str | None] | None = None
+        self._held: _Held | None = None
+        self._passing = False
         self._notice: Cells = ()
 
     def notify_style_update(self) -> None:
@@ -33,16 +62,27 @@ class Bar(Widget):
         self.roles.clear()
         super().notify_style_update()
 
-    def say(self, text: str, role: str = "text") -> None:
-        """The last thing that happened; stays until the next."""
+    def say(self, text: str, role: str = "text", *, passing: bool = False) -> None:
+        """The last thing that happened; stays until the next.
+
+        What is `passing` is about the row, the pane or the question at hand and goes with it.
+        """
         self.last = [(" " + text, role)]
+        self._passing = passing
         if self._held is not None:
             self._notice = self.last
         self.refresh()
 
-    def place(self, text: str) -> None:
+    def moved_on(self) -> None:
+        """What was said about something else than is at hand now is over."""
+        if self._passing:
+            self.say("")
+            self._notice = ()
+
+    def place(self, names: Sequence[str], dot: str) -> None:
         """Workspace, branch and reviewer, at the right edge."""
-        self.where = [(text + " ", "muted")]
+        ends = [names[n:] for n in range(len(names))]
+        self.wheres = [[(dot.join(end) + " ", "muted")] for end in ends]
         self.refresh()
 
     def keys(self, hints: list[tuple[str, str]]) -> None:
@@ -51,15 +91,24 @@ class Bar(Widget):
             self.hints = hints
             self.refresh()
 
-    def hold(self, top: Cells, bottom: Cells, over: str | None = None) -> None:
+    def hold(
+        self,
+        tops: str | Sequence[str],
+        keys: Sequence[tuple[str, str]],
+        over: str | None = None,
+        *,
+        role: str = "text",
+    ) -> None:
         """Take both rows for a write; `over` reverses them (armed, stale).
 
-        What is said meanwhile shows in the upper row until the bar says something else; never
-        over an armed one, which must say what would be written.
+        Of `tops` the first is shown that has room; keys are left out from the end. What is said
+        meanwhile shows in the upper row until the bar says something else; never over an armed
+        one, which must say what would be written.
         """
-        if self._held != (top, bottom, over):
+        held = _Held((tops,) if isinstance(tops, str) else tuple(tops), tuple(keys), over, role)
+        if self._held != held:
             self._notice = ()
-        self._held = (top, bottom, over)
+        self._held = held
         self.refresh()
 
     def release(self) -> None:
@@ -72,14 +121,15 @@ class Bar(Widget):
         """One of the two rows."""
         width = self.size.width
         if self._held is not None:
-            top, bottom, over = self._held
-            if self._notice and over != "armed":
-                top = self._notice
-            return strip_of(fit(top if y == 0 else bottom, width), width, self.roles, over)
+            held = self._held
+            top = self._notice if self._notice and held.over != "armed" else held.top(width)
+            row = fit(top, width) if y == 0 else held.bottom(width)
+            return strip_of(row, width, self.roles, held.over)
         if y == 0:
-            # What happened comes first; where it happened gets the room that is left.
+            # What happened comes first; where it happened gets the room that is left, the
+            # reviewer before the branch before the workspace.
             left = width - width_of(safe(self.last)) - 1
-            where = fit(self.where, left) if left >= _PLACE else ()
+            where = next((w for w in self.wheres if width_of(safe(w)) <= left), ())
             return strip_of(justified(self.last, where, width), width, self.roles)
         return strip_of(self._hints_in(width), width, self.roles)
 

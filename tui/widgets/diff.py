@@ -11,6 +11,7 @@ from rich.cells import cell_len
 from core.promotion.reading import Identities
 from core.safe_text import Shown, exact_pieces
 from core.textdiff import CONTEXT, DiffLine, Hunk, TextDiff, words
+from core.wording import some
 from tui.theme import Glyphs, in_ascii
 from tui.widgets.document import Line
 
@@ -66,8 +67,7 @@ class DiffText:
         return out
 
     def _gap(self, count: int) -> Line:
-        many = "s" if count != 1 else ""
-        return Line([(f"          {self._g.gap} {count:,} unchanged line{many}", "muted")])
+        return Line([(f"          {self._g.gap} {some(count, 'unchanged line')}", "muted")])
 
     def _unified(self, hunk: Hunk) -> Iterator[Line]:
         for line, other in _partners(hunk.lines):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence, Set
 from dataclasses import dataclass
 from itertools import zip_longest
 from typing import Any, NamedTuple
@@ -16,6 +16,9 @@ from textual.message import Message
 
 from tui.theme import glyphs
 from tui.widgets.lines import Cells, LineView, chop, chopped_rows, justified, safe, width_of, wrap
+
+Rows = list[list[tuple[str, str]]]
+"""The rows of one line."""
 
 
 class Line(NamedTuple):
@@ -41,15 +44,23 @@ class Line(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """Lines wrapped to a width: where each begins, and which lines must be seen."""
+    """Lines wrapped to a width: where each begins, and which lines must be seen.
+
+    Everything that grows with the text is counted here, where a thread may do it.
+    """
 
     lines: Sequence[Line]
     width: int
     starts: Sequence[int]
     must_see: Sequence[int]
-    groups: frozenset[int]
+    unseen: frozenset[int]
+    """Of the lines that must be seen those not read before."""
+    left: Mapping[int, int]
+    """Unseen lines by group; a group that was read whole has none left."""
     weight: int
     """Characters in all: what wrapping them again would cost."""
+    drawn: Mapping[int, Rows]
+    """Rows of the first lines, made ahead."""
 
     @property
     def rows(self) -> int:
@@ -62,8 +73,18 @@ HEAVY = 200_000
 _BETWEEN = 3
 
 
-def lay(lines: Sequence[Line], width: int) -> Layout:
-    """Wrap lines to a width; touches no widget, so it may run in a thread."""
+def lay(
+    lines: Sequence[Line],
+    width: int,
+    read: Set[Hashable] = frozenset[Hashable](),
+    *,
+    ahead: int = 0,
+) -> Layout:
+    """Wrap lines to a width; touches no widget, so it may run in a thread.
+
+    Lines whose keys are all in `read` need not be seen again. The first `ahead` lines are drawn
+    here already, which is what the first frame would wait for.
+    """
     starts, total, weight = [0], 0, 0
     must_see: list[int] = []
     for i, line in enumerate(lines):
@@ -72,8 +93,11 @@ def lay(lines: Sequence[Line], width: int) -> Layout:
         total += _rows_of(line, width)
         weight += max(0, line.size) + sum(len(t) for t, _ in line.cells)
         starts.append(total)
-    groups = frozenset(lines[i].group for i in must_see)
-    return Layout(lines, width, starts, must_see, groups, weight)
+    unseen = frozenset(i for i in must_see if not read or not read >= set(lines[i].keys))
+    left = dict.fromkeys((lines[i].group for i in must_see), 0)
+    left |= Counter(lines[i].group for i in unseen)
+    drawn = {i: _rows_drawn(x, width) for i, x in enumerate(lines[:ahead]) if not x.fill}
+    return Layout(lines, width, starts, must_see, unseen, left, weight, drawn)
 
 
 def _halves(width: int) -> tuple[int, int]:
@@ -100,6 +124,10 @@ def _broken(line: Line, width: int) -> list[list[tuple[str, str]]]:
     if line.draw is not None:
         return chop(line.draw(line.what), width, line.indent)
     return wrap(line.cells, width, line.indent)
+
+
+def _rows_drawn(line: Line, width: int) -> Rows:
+    return _broken(line, width) if line.beside is None else _side_by_side(line, line.beside, width)
 
 
 def _side_by_side(line: Line, beside: Line, width: int) -> list[list[tuple[str, str]]]:
@@ -131,7 +159,7 @@ class Document(LineView):
         self._laid = lay((), 0)
         self._version = 0
         self._unseen: set[int] = set()
-        self._left: Counter[int] = Counter()
+        self._left: dict[int, int] = {}
         """Unseen lines by group."""
         self._parts: dict[int, set[int]] = {}
         """Of unseen lines on several rows that were seen in part, the rows that are left."""
@@ -141,26 +169,14 @@ class Document(LineView):
         """Show other lines, from the top unless the place is to be kept."""
         self.show_laid(lay(lines, self.text_width), keep_place=keep_place)
 
-    def show_laid(
-        self,
-        laid: Layout,
-        *,
-        keep_place: bool = False,
-        read: set[Hashable] | frozenset[Hashable] = frozenset(),
-    ) -> None:
-        """Show lines that were laid out before, in a thread if there were many.
-
-        Of the lines that must be seen those are left whose keys are not all in `read`.
-        """
+    def show_laid(self, laid: Layout, *, keep_place: bool = False) -> None:
+        """Show lines that were laid out before, in a thread if there were many."""
         place = self.scroll_offset.y if keep_place else 0
         heavy = laid.weight >= HEAVY
+        self._unseen, self._left = set(laid.unseen), dict(laid.left)
         if laid.width != self.text_width and not heavy:
             laid = lay(laid.lines, self.text_width)
         self._take(laid)
-        lines = laid.lines
-        unseen = (i for i in laid.must_see if not read.issuperset(lines[i].keys))
-        self._unseen = set(unseen if read else laid.must_see)
-        self._left = Counter(lines[i].group for i in self._unseen)
         self.jump(min(place, max(0, laid.rows - 1)))
         if heavy and laid.width != self.text_width:
             self._relay_later(self.text_width)
@@ -205,13 +221,7 @@ class Document(LineView):
     def _rows(self, i: int) -> list[list[tuple[str, str]]]:
         rows = self._wrapped.get(i)
         if rows is None:
-            line = self._laid.lines[i]
-            width = self._laid.width
-            rows = (
-                _broken(line, width)
-                if line.beside is None
-                else _side_by_side(line, line.beside, width)
-            )
+            rows = self._laid.drawn.get(i) or _rows_drawn(self._laid.lines[i], self._laid.width)
             self._wrapped[i] = rows
         return rows
 
@@ -250,8 +260,7 @@ class Document(LineView):
 
     def seen_groups(self) -> tuple[int, int]:
         """How many groups were seen whole, of how many."""
-        groups = self._laid.groups
-        return sum(not self._left[g] for g in groups), len(groups)
+        return sum(not n for n in self._left.values()), len(self._left)
 
     def next_unseen(self) -> bool:
         """Bring the first unseen row into view; False when there is none."""

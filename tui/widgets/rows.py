@@ -15,6 +15,14 @@ from tui.widgets.lines import Cells, LineView, wrap
 PAGE = 128
 
 
+def pages_near(
+    anchors: Sequence[Any], near: Sequence[Any], fetch: Callable[[Any], Sequence[Any]]
+) -> dict[int, Sequence[Any]]:
+    """The first page of a list, and those that hold the places in `near`."""
+    wanted = {0, *(max(0, bisect_right(anchors, n) - 1) for n in near)}
+    return {p: fetch(anchors[p]) for p in sorted(wanted) if p < len(anchors)}
+
+
 class Numbered(Protocol):
     """A row with its own number and the key it is paged by."""
 
@@ -174,6 +182,13 @@ class PagedList(LineView):
         self._arrange(groups)
         at = next(n for n, g in enumerate(groups) if g.key == key)
         self._settle(self._tops[at], below)
+
+    def go_top(self) -> None:
+        """To the first row that is not folded away, with everything above it on screen."""
+        shown = (top + 1 for top, g in self.headers() if g.count and not g.folded)
+        self.move_to(next(shown, 0))
+        if self.cursor < self.page_rows():
+            self.jump(0)
 
     def headers(self) -> list[tuple[int, Group]]:
         """Screen row and group of every header."""

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
-from tui.widgets.lines import width_of
+from textual.strip import Strip
+
+from tui.widgets.lines import Row, fit, strip_of, width_of
 
 NAMES = {
     1: "Candidates",
@@ -17,18 +19,14 @@ NAMES = {
     0: "Status",
 }
 """Panes by the digit that brings them to the front."""
+_SHORTENED = (0, 7, 6, 5, 4, 3, 2, 1)
+"""Whose label becomes a digit first, where there is no room for all; never that of the pane in front."""
 
 
 def tabs(counts: Mapping[int, int | None], active: int, width: int) -> list[tuple[str, str]]:
-    """The row's cells; under 100 columns 6, 7 and 0 are digits, on a tiny screen all others too."""
-    ways: list[tuple[set[int], str]] = [
-        (set(), " "),
-        (set(), ""),
-        ({6, 7, 0} - {active}, ""),
-        (set(NAMES) - {active}, ""),
-    ]
+    """The row's cells: as many labels as fit; under 100 columns 6, 7 and 0 are digits anyway."""
     cells: list[tuple[str, str]] = []
-    for short, gap in ways if width >= 100 else ways[2:]:
+    for short, gap in _ways(active, width):
         cells = []
         for number, name in NAMES.items():
             count = counts.get(number)
@@ -40,3 +38,32 @@ def tabs(counts: Mapping[int, int | None], active: int, width: int) -> list[tupl
         if width_of(cells) <= width:
             break
     return cells
+
+
+def _ways(active: int, width: int) -> Iterator[tuple[set[int], str]]:
+    """Which labels are digits and the gap between, from the widest row to the narrowest."""
+    others = [n for n in _SHORTENED if n != active]
+    first = 0 if width >= 100 else len({6, 7, 0} - {active})
+    if not first:
+        yield set(), " "
+    for count in range(first, len(others) + 1):
+        yield set(others[:count]), ""
+
+
+class Tabs(Row):
+    """The row itself, laid anew for every width it is drawn at."""
+
+    def __init__(self, *, id: str | None = None) -> None:  # noqa: A002
+        super().__init__(id=id)
+        self._counts: Mapping[int, int | None] = {}
+        self._active = 1
+
+    def show_panes(self, counts: Mapping[int, int | None], active: int) -> None:
+        """Show these counts, and which pane is in front."""
+        self._counts, self._active = dict(counts), active
+        self.refresh()
+
+    def render_line(self, y: int) -> Strip:
+        """The labels that have room now."""
+        width = self.size.width
+        return strip_of(fit(tabs(self._counts, self._active, width), width), width, self.roles)

@@ -28,6 +28,12 @@ def age(then: int | None, now: int) -> str:
     return "now"
 
 
+def ago(then: int | None, now: int) -> str:
+    """How long ago in a sentence: `2h ago`, `just now`."""
+    since = age(then, now)
+    return "just now" if since == "now" else f"{since} ago"
+
+
 def exact(then: int | None) -> str:
     """A time in full, UTC."""
     if then is None:

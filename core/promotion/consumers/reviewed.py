@@ -11,6 +11,7 @@ from core.evidence.lookup import standing
 from core.identity import digest, keyed_id, parse_locator
 from core.operations.envelope import Plan, Target, bound_source
 from core.ports import Desk, Reader, Writer
+from core.wording import some, verb
 from schemas.candidates import CandidateState, CandidateVersion, Related
 from schemas.common import Classification
 from schemas.errors import Refused, Stale
@@ -129,10 +130,10 @@ def _checks(found: Reviewed) -> tuple[Effect, ...]:
     by = version.decision.actor.reviewer if version.decision else "?"
     out = [Effect(code="candidate", text=f"candidate @{version.version} newest, accepted by {by}")]
     good = len(version.sources) - len(missing)
-    out.append(Effect(code="source", text=f"{good} of {len(version.sources)} source(s) unchanged"))
+    count = some(len(version.sources), "source")
+    out.append(Effect(code="source", text=f"{good} of {count} unchanged"))
     if gone := len(found.revoked):
-        code = "candidate.source-revoked"
-        out.append(Effect(code=code, text=f"{gone} of {len(version.sources)} source(s) revoked"))
+        out.append(Effect(code="candidate.source-revoked", text=f"{gone} of {count} revoked"))
     acknowledged = version.decision.acknowledged if version.decision else ()
     hazards = ", ".join(acknowledged) + " acknowledged" if acknowledged else "no hazard"
     out.append(Effect(code="hazard", text=hazards))
@@ -144,7 +145,8 @@ def new_belief(found: Reviewed) -> list[Effect]:
     out = [Effect(code="belief.new", text=f"new belief  “{found.version.statement}”")]
     if found.conflicts:
         count, key = len(found.conflicts), found.version.key
-        text = f"{count} other statement(s) under {key} stay as they are"
+        stay = verb(count, "stays as it is", "stay as they are")
+        text = f"{some(count, 'other statement')} under {key} {stay}"
         out.append(Effect(code="conflict.same-key", text=text))
     return out
 
