@@ -66,6 +66,36 @@ class Event(Contract):
     """Id of an earlier event with the same native id and words (a resumed or forked session)."""
 
 
+class SessionRow(Contract):
+    """A session as lists show it: what it holds was counted as it was imported.
+
+    Times are microseconds since the epoch, UTC, of the first and last event that state one;
+    `bytes` are those of its records.
+    """
+
+    number: int
+    place: tuple[int, int]
+    """Grows down the list that the row stands in."""
+    name: str
+    host: str
+    """The format of its first file."""
+    path: str
+    """Its first file."""
+    files: int = Field(ge=1)
+    project: str | None = None
+    first: int | None = None
+    last: int | None = None
+    events: int = Field(ge=0)
+    bytes: int = Field(ge=0)
+    authors: dict[str, int] = Field(default_factory=dict)
+    """Events by author; authors without any are left out."""
+    unparsed: int = 0
+    partial: int = 0
+    """Tool results that the host itself cut."""
+    boundaries: int = 0
+    """How often the host compacted."""
+
+
 class SourceFile(Contract):
     """A file whose records are evidence; its paths may change, its identity does not."""
 

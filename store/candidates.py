@@ -17,9 +17,10 @@ from schemas.candidates import (
 )
 from schemas.common import Page
 from schemas.storage import CandidateFilter, Place, Waiting
+from store.citing import Citing
 from store.keys import ID, WS, cursor_of, next_number, parse_cursor, text_range
 from store.tables import CANDIDATE, CANDIDATE_VERSION, CLAIM, DECISION, LEDGER_HEAD, LIKENESS
-from store.versions import VERSION, Versions
+from store.versions import VERSION
 
 _C, _V, _D, _K, _L = CANDIDATE.c, CANDIDATE_VERSION.c, DECISION.c, CLAIM.c, LIKENESS.c
 _LANE = 40
@@ -48,7 +49,7 @@ def _keys(order: str) -> list[sa.ColumnElement[Any]]:
     return [_C.place] if column is None else [column, _C.number]
 
 
-class Candidates(Versions):
+class Candidates(Citing):
     """Candidates of one workspace on one connection."""
 
     def mark(self) -> int:
@@ -273,6 +274,7 @@ class Candidates(Versions):
                 created=record.created,
             )
         )
+        self.cite(number, record)
 
     def _number(self, id_: str) -> int | None:
         found = self._c.execute(_NUMBER, {"ws_": self._ws, "id_": id_}).scalar()

@@ -94,6 +94,12 @@ class Operations:
         )
         return [_stored(r) for r in self._c.execute(query)]
 
+    def of_subject(self, subject: str, limit: int) -> list[OperationRow]:
+        """Every operation of a subject, newest first, at most `limit`."""
+        query = sa.select(OPERATION).where(_O.ws == self._ws, _O.subject == subject)
+        rows = self._c.execute(query.order_by(_O.created.desc(), _O.id).limit(limit))
+        return [_row(r) for r in rows]
+
     def prepared(self, checkout: str) -> list[StoredOperation]:
         """Operations a crash may have left between their first and last step."""
         mine = {"ws_": self._ws, "checkout_": checkout}
