@@ -94,6 +94,8 @@ class SessionRow(Contract):
     """Tool results that the host itself cut."""
     boundaries: int = 0
     """How often the host compacted."""
+    title: str = ""
+    """The beginning of the owner's first words; empty where none stand near its beginning."""
 
 
 class SourceFile(Contract):
@@ -138,6 +140,27 @@ class ArtifactRange(Document):
     text: str | None = None
     """The bytes as text; None when they are no UTF-8, then `base64` holds them."""
     base64: str | None = None
+
+
+class Dependent(Contract):
+    """One thing that depends on an event: a citing version, or what was made of it."""
+
+    kind: str
+    """`candidate`, `belief`, `operation` or `receipt`."""
+    id: str
+    candidate: str
+    version: int
+    state: str
+    text: str
+    """The statement of a candidate, the consumer of anything else."""
+    time: int
+
+
+class Dependents(Contract):
+    """Everything that depends on an event; `more` when the list was cut (spec 1.7)."""
+
+    items: tuple[Dependent, ...]
+    more: bool = False
 
 
 class ImportReport(Document):

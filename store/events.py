@@ -191,6 +191,13 @@ class Events:
         ).first()
         return None if row is None else self._event(row)
 
+    def event_in(self, file: StoredFile, line: int) -> Event | None:
+        """The first event of a file at a line, or at the next one that has any."""
+        mine = (_E.file == file.number, _E.line >= line)
+        query = self._query(whole=True).where(*mine).order_by(_E.ordinal).limit(1)
+        row = self._c.execute(query).first()
+        return None if row is None else self._event(row)
+
     def around(self, id_: str, before: int, after: int) -> list[Event]:
         """An event in its surroundings: its file's neighbours, texts cut as in lists."""
         where = _E.id == bytes.fromhex(id_.removeprefix("ev_"))

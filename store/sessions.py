@@ -21,6 +21,9 @@ _ORDERS: dict[str, sa.Column[Any]] = {"newest": _T.seen, "events": _T.events, "b
 _ALONG = 1 << 20
 """Bytes of a text up to which a search takes it along with others."""
 _PARTIAL = "partial"
+_NEAR = 200
+_TITLE = 400
+"""Bytes of a title."""
 _SUMMED = ("events", "bytes", *(f"by_{a}" for a in _AUTHORS), "unparsed", "partial", "boundaries")
 _REACHED = (
     "INSERT INTO session_file (ws, session, file, low, high) VALUES ({marks}) "
@@ -147,7 +150,22 @@ class Sessions(Events):
         if start is not None:
             query = query.where(sa.tuple_(column, _T.session) <= sa.tuple_(-start[0], -start[1]))
         rows = self._c.execute(query.order_by(column.desc(), _T.session.desc()).limit(limit))
-        return [_row(r, f.order) for r in rows]
+        found = [_row(r, f.order) for r in rows]
+        return [r.model_copy(update={"title": self._title(r.number)}) for r in found]
+
+    def _title(self, session: int) -> str:
+        """The owner's first words, looked for no further than `_NEAR` from where each file begins."""
+        near = _E.ordinal.between(_S.low, _S.low + _NEAR)
+        query = (
+            sa.select(sa.func.substr(_B.text, 1, _TITLE))
+            .select_from(SESSION_FILE)
+            .join(EVENT, sa.and_(_E.ws == _S.ws, _E.file == _S.file, near))
+            .join(EVENT_BODY, sa.and_(_B.ws == _E.ws, _B.file == _E.file, _B.ordinal == _E.ordinal))
+            .where(_S.ws == self._ws, _S.session == session, _E.session == session)
+            .where(_E.author == Author.OWNER.value, _E.kind == EventKind.MESSAGE.value)
+        )
+        found = self._c.execute(query.order_by(_E.file, _E.ordinal).limit(1)).scalar()
+        return "" if found is None else bytes(found).decode("utf-8", "ignore")
 
     def session_anchors(self, f: SessionFilter, stride: int) -> tuple[list[Spot], int]:
         """Every `stride`-th place of the list, and its length: what a scroll bar needs."""
@@ -173,7 +191,9 @@ class Sessions(Events):
         )
         query = self._sessions(SessionFilter()).add_columns(files.label("files"))
         row = self._c.execute(query.where(_T.session == self._label(name))).first()
-        return None if row is None else _row(row, "newest")
+        if row is None:
+            return None
+        return _row(row, "newest").model_copy(update={"title": self._title(row.session)})
 
     def children(self, name: str, limit: int) -> list[str]:
         """Sessions of a session's sub-agents, whose names begin with its name and a slash."""

@@ -16,7 +16,15 @@ from textual.containers import Container
 from core.safe_text import one_line, visible
 from schemas.errors import MemdeskError
 from tui import keys
-from tui.messages import Changed, Explain, Hints, OpenPreview
+from tui.messages import (
+    Changed,
+    Explain,
+    Hints,
+    OpenCandidate,
+    OpenEvidence,
+    OpenPreview,
+    OpenWrites,
+)
 from tui.panes.candidates import CandidatesPane
 from tui.theme import DARK, LIGHT, choose, glyphs, is_plain
 from tui.widgets.bar import Bar
@@ -34,6 +42,8 @@ if TYPE_CHECKING:
 
 _POLL_S = 1.0
 _COPY_LIMIT = 74_000
+_TRAIL = 50
+_GOTO = "go to: an id, session:ID#L12, or FILE:12 (enter; esc leaves it)"
 
 
 class DeskApp(App[int]):
@@ -54,6 +64,7 @@ class DeskApp(App[int]):
         self._counts: Counts | None = None
         self._mark = -1
         self._stop = threading.Event()
+        self._trail: list[tuple[int, object]] = []
         self.register_theme(DARK)
         self.register_theme(LIGHT)
         self.theme = "memdesk-dark"
@@ -214,6 +225,10 @@ class DeskApp(App[int]):
             from tui.panes.promotion import PromotionPane
 
             return PromotionPane()
+        if number == 7:
+            from tui.panes.evidence import EvidencePane
+
+            return EvidencePane()
         if number == 0:
             from tui.panes.status import StatusPane
 
@@ -282,6 +297,72 @@ class DeskApp(App[int]):
         if isinstance(pane, PromotionPane):
             pane.preview_of(event.candidate, event.version)
 
+    # jumps
+
+    def _jump_from(self) -> None:
+        """Remember where one is: backspace comes back."""
+        self._trail = [*self._trail[1 - _TRAIL :], (self.active, self.pane.bookmark())]
+
+    async def action_back(self) -> None:
+        """Back to where the last jump began."""
+        if not self._trail:
+            self.query_one(Bar).say("no jump to go back from", "muted")
+            return
+        number, mark = self._trail.pop()
+        pane = await self.show_pane(number)
+        pane.return_to(mark)
+
+    async def action_goto(self) -> None:
+        """Ask for an id or a locator and go there."""
+        if self.client is None:
+            return
+        pane = self.pane
+        pane.disarm()
+
+        async def done(words: str | None) -> None:
+            await pane.answered()
+            if words and words.startswith("cand_"):
+                self.post_message(OpenCandidate(words))
+            elif words and words.startswith(("op_", "rcpt_", "bel_")):
+                self.post_message(OpenWrites(words))
+            elif words:
+                self.post_message(OpenEvidence(words))
+
+        await pane.ask_for("place", _GOTO, done)
+
+    @work(exclusive=True, group="goto")
+    async def on_open_evidence(self, event: OpenEvidence) -> None:
+        """Go to the evidence pane, if the locator names something."""
+        from tui.panes.evidence import EvidencePane
+
+        event.stop()
+        client, here = self.client, self.pane
+        found = await here.ask(lambda: client.locate(event.locator)) if client else None
+        if found is None or self._taken_down:
+            return
+        self._jump_from()
+        pane = await self.show_pane(7)
+        if isinstance(pane, EvidencePane):
+            pane.show_found(found)
+
+    async def on_open_candidate(self, event: OpenCandidate) -> None:
+        """Go to a candidate."""
+        event.stop()
+        self._jump_from()
+        pane = await self.show_pane(1)
+        if isinstance(pane, CandidatesPane):
+            pane.show_candidate(event.candidate.partition("@")[0])
+
+    async def on_open_writes(self, event: OpenWrites) -> None:
+        """Go to a write, a receipt or a belief."""
+        from tui.panes.promotion import PromotionPane
+
+        event.stop()
+        self._jump_from()
+        pane = await self.show_pane(2)
+        if isinstance(pane, PromotionPane):
+            pane.show_write(event.id)
+
     # help, codes, copy
 
     def action_help(self) -> None:
@@ -292,8 +373,8 @@ class DeskApp(App[int]):
         lines: list[Line] = []
         own = NAMES[self.active].lower()
         for pane in (own, "list", "desk"):
-            actions = keys.of(pane)
-            if not actions or (pane == "list" and self.active not in (1, 2)):
+            actions = keys.shared(own) if pane == "list" else keys.of(pane)
+            if not actions:
                 continue
             lines.append(Line([(f" {pane}", "accent")]))
             for a in actions:
@@ -327,9 +408,7 @@ class DeskApp(App[int]):
 
         own = NAMES[self.active].lower()
         for pane in (own, "list", "desk"):
-            if pane == "list" and self.active not in (1, 2):
-                continue
-            for a in keys.of(pane):
+            for a in keys.shared(own) if pane == "list" else keys.of(pane):
                 target = self if pane == "desk" else self.pane
                 run = getattr(target, f"action_{a.name}", None)
                 if run is not None:

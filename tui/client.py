@@ -36,6 +36,7 @@ from schemas.reasons import REASONS, Reason
 from schemas.status import Status
 from schemas.storage import CandidateFilter, Place
 from tui import collector
+from tui.looking import Looking
 from tui.widgets.rows import PAGE
 
 SHOWN = 1_000
@@ -114,7 +115,7 @@ class Held:
     at: BeliefAtConsumer
 
 
-class Client:
+class Client(Looking):
     """A desk opened for the screen. Every method may be called from any thread."""
 
     def __init__(self, root: Path, store: str | None, reviewer: str | None) -> None:

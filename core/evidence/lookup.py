@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from core.identity import Locator, Span, digest, one_id, parse_locator
 from core.ports import Desk, Reader
 from schemas.candidates import Source
@@ -33,6 +35,37 @@ def show(desk: Desk, text: str) -> tuple[Event, Span | None]:
         event, locator = find(view, text)
     if locator.span is not None:
         locator.span.cut(event.text.encode())
+    return event, locator.span
+
+
+_SESSION = re.compile(r"^session:([^#]+)$")
+_PATH_LINE = re.compile(r"^(?P<path>.+?)(?::(?P<line>\d{1,9}))?$")
+
+
+def place(view: Reader, text: str) -> tuple[Event, Span | None]:
+    """What a person means who types a locator: an event or a span of one, `session:ID` (its first
+    event), a source file by id or by path, `PATH:31` the event at or after that line.
+
+    Raises NotFound `id.malformed`, `id.not-found`, `id.ambiguous`.
+    """
+    text = text.strip()
+    if named := _SESSION.match(text):
+        session = one_id(named[1], view.evidence.find_sessions(named[1], 6))
+        turns = view.evidence.turns([session], None, 1)
+        if turns and (event := view.evidence.event(turns[0].event.id)):
+            return event, None
+        raise NotFound("id.not-found", f"No event is at {text}.", given=text)
+    named = _PATH_LINE.match(text)
+    by_id = text.startswith("file_")
+    where = named["path"] if named else text
+    file = view.evidence.file_by_id(where) if by_id else view.evidence.file_by_path(where)
+    if file is not None:
+        line = int(named["line"] or 1) if named else 1
+        event = view.evidence.event_in(file, line)
+        if event is None:
+            raise NotFound("id.not-found", f"No event is at {text}.", given=text)
+        return event, None
+    event, locator = find(view, text)
     return event, locator.span
 
 

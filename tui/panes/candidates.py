@@ -9,7 +9,7 @@ from textual.binding import BindingType
 from textual.containers import Vertical
 
 from tui import keys
-from tui.messages import Hints
+from tui.messages import Hints, OpenEvidence
 from tui.panes.asking import AskingPane
 from tui.theme import STATE_ROLE
 from tui.widgets.lines import Cells, Row, fit, justified, width_of
@@ -50,6 +50,8 @@ class CandidatesPane(AskingPane):
     def __init__(self) -> None:
         super().__init__(id="pane-1")
         self.view = 0
+        self._goal: int | None = None
+        """Number of the row that is to be under the cursor once it is here."""
         self._counts: Counts | None = None
 
     def make_list(self) -> PagedList:
@@ -124,6 +126,9 @@ class CandidatesPane(AskingPane):
         self.list.empty = self._nothing()
         groups = self._groups(result.groups)
         self.list.load(result.anchors, result.total, result.pages, groups)
+        if self._goal is not None:
+            self.list.go_to(self._goal)
+            self._goal = None
         self._summary()
         self._show_last(last or [])
 
@@ -261,6 +266,37 @@ class CandidatesPane(AskingPane):
         else:
             self.load_detail()
         self.post_message(Hints())
+
+    # coming from elsewhere
+
+    def show_candidate(self, id_: str) -> None:
+        """List this candidate alone, whatever its state; esc shows the others."""
+        self._list_as(len(_VIEWS) - 1, id_, None)
+
+    def bookmark(self) -> object:
+        """The list that is shown, and the row in it."""
+        row = self.current
+        return self.view, self.words, row.number if row else None
+
+    def return_to(self, mark: tuple[int, str, int | None]) -> None:
+        """Show that list again."""
+        self._list_as(*mark)
+
+    def _list_as(self, view: int, words: str, number: int | None) -> None:
+        self.view, self.words, self._goal = view, words, number
+        self.kept.clear()
+        self.disarm()
+        self.list.forget()
+        self.reload()
+
+    def action_source(self) -> None:
+        """Read the source where it was said."""
+        found, row = self.found, self.current
+        if found is not None and row is not None and found.version.id == row.id:
+            if found.version.sources:
+                self.post_message(OpenEvidence(found.version.sources[0].locator))
+            else:
+                self.bar.say("this candidate names no source", "warn")
 
     # looking
 

@@ -140,8 +140,9 @@ class PromotionPane(WritingPane):
         text = f" Nothing here has “{self.words}”. esc clears it." if self.words else ""
         self.list.empty = [(text or _EMPTY[self.tab], "muted")]
         self.list.load(anchors, total, pages)
-        if self._wanted and self.tab == 0:
-            numbers = [r.number for p in pages.values() for r in p if _id(r) == self._wanted]
+        if self._wanted:
+            wanted = self._wanted
+            numbers = [r.number for p in pages.values() for r in p if _id(r).startswith(wanted)]
             self._wanted = ""
             if numbers:
                 self.list.go_to(numbers[0])
@@ -326,6 +327,12 @@ class PromotionPane(WritingPane):
         else:
             self.reload()
         self.open_preview(candidate, version, self._consumer_of(candidate))
+
+    def show_write(self, id_: str) -> None:
+        """Show an operation, a receipt or a belief in its list."""
+        self._wanted, self.words = id_, ""
+        tab = {"op": 1, "rcpt": 2, "bel": 3}[id_.partition("_")[0]]
+        self._turn(tab - self.tab)
 
     def action_back(self) -> None:
         """Back to the list, and from there out of the filter."""
