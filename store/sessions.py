@@ -148,8 +148,10 @@ class Sessions(Events):
         )
         query = self._sessions(f).add_columns(files.label("files"))
         if start is not None:
-            query = query.where(sa.tuple_(column, _T.session) <= sa.tuple_(-start[0], -start[1]))
-        rows = self._c.execute(query.order_by(column.desc(), _T.session.desc()).limit(limit))
+            value, number = -start[0], start[1]
+            later = sa.or_(column < value, _T.session >= number)
+            query = query.where(column <= value, later)
+        rows = self._c.execute(query.order_by(column.desc(), _T.session).limit(limit))
         found = [_row(r, f.order) for r in rows]
         return [r.model_copy(update={"title": self._title(r.number)}) for r in found]
 
@@ -170,7 +172,7 @@ class Sessions(Events):
     def session_anchors(self, f: SessionFilter, stride: int) -> tuple[list[Spot], int]:
         """Every `stride`-th place of the list, and its length: what a scroll bar needs."""
         column = _ORDERS[f.order]
-        order = (column.desc(), _T.session.desc())
+        order = (column.desc(), _T.session)
         inner = self._sessions(f).with_only_columns(
             column.label("value"),
             _T.session.label("number"),
@@ -180,7 +182,7 @@ class Sessions(Events):
         all_ = inner.subquery()
         query = sa.select(all_).where(all_.c.nth % stride == 1).order_by(all_.c.nth)
         rows = self._c.execute(query).all()
-        return [(-int(r.value), -int(r.number)) for r in rows], int(rows[0].total) if rows else 0
+        return [(-int(r.value), int(r.number)) for r in rows], int(rows[0].total) if rows else 0
 
     def session(self, name: str) -> SessionRow | None:
         """One session."""
@@ -291,7 +293,7 @@ def _row(r: sa.Row[Any], order: str) -> SessionRow:
     authors = {a: int(getattr(r, f"by_{a}")) for a in _AUTHORS}
     return SessionRow(
         number=r.session,
-        place=(-int(value), -int(r.session)),
+        place=(-int(value), r.session),
         name=r.name,
         host=r.format,
         path=r.path,

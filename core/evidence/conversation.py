@@ -40,7 +40,7 @@ class Shape(StrEnum):
     SUMMARY = "summary"
     BOUNDARY = "boundary"
     QUIET = "quiet"
-    """System records and snapshots in a row, counted."""
+    """What the system said and snapshots in a row, counted."""
     SUBAGENT = "subagent"
     """A stretch of a sub-agent's events, counted."""
     UNPARSED = "unparsed"
@@ -99,13 +99,13 @@ def items(turns: Sequence[Turn], session: str, open_: Collection[Key]) -> list[I
 
 def _runs(turns: Sequence[Turn], session: str) -> list[tuple[Shape | None, list[Turn]]]:
     runs: list[tuple[Shape | None, list[Turn]]] = []
-    name = ""
+    name, own = "", "/" in session  # a sub-agent's own session is read like any other
     for turn in turns:
         e = turn.event
         shape = None
-        if e.author is Author.SUBAGENT or e.session != session:
+        if e.session != session or (e.author is Author.SUBAGENT and not own):
             shape = Shape.SUBAGENT
-        elif e.kind in _QUIET:
+        elif e.kind in _QUIET or (e.kind is EventKind.MESSAGE and e.author is Author.SYSTEM):
             shape = Shape.QUIET
         if runs and runs[-1][0] is shape and (shape is not Shape.SUBAGENT or name == e.session):
             runs[-1][1].append(turn)

@@ -76,17 +76,18 @@ class EvidencePane(TalkPane):
             if not self.toggle():
                 self.read_whole()
         elif isinstance(row, HitRow):
-            self._open_hit(row.hit)
+            self._open_hit(row.hit, self.searched)
         elif row is not None:
             self.read_session(row.name, self._places.get(row.name))
 
     @work(exclusive=True, group="evidence-hit")
-    async def _open_hit(self, hit: Hit) -> None:
+    async def _open_hit(self, hit: Hit, words: str) -> None:
         client = self.client
         event = await self.ask(lambda: client.event(hit.event.id)) if client else None
         if event is not None:
+            self.wanted = words
             self._go(event, hit.spot, hit.start, hit.end)
-            self.wanted = self.searched
+            self.bar.say(f"“{words}” at L{event.line:,}; n and N look on")
 
     def _go(self, event: Event, spot: Spot, start: int = 0, end: int = 0) -> None:
         focus = Focus(event, start, end) if end > start else None
@@ -202,27 +203,17 @@ class EvidencePane(TalkPane):
         if client is None or session is None or item is None:
             return
         words, passed = self.wanted, 0
-        spot = item.first.spot if back else item.turns[0].spot
-        steps = client.search_in(session.names, words, spot, back=back)
-        while True:
-            step = await self.ask(lambda: next(steps, None))
+        steps = client.search_in(session.names, words, item.first.spot, back=back)
+        while (step := await self.ask(lambda: next(steps, None))) is not None:
             if self.session is None or self.session.row.name != session.row.name:
                 return
-            if step is None:
-                side = "above" if back else "below"
-                self.bar.say(
-                    f"no more “{words}” {side}; {'n' if back else 'N'} looks the other way"
-                )
+            if step.hits:
+                self._open_hit(step.hits[0], words)
                 return
             passed += step.passed
-            if step.hits:
-                hit = step.hits[0]
-                event = await self.ask(lambda: client.event(hit.event.id))
-                if event is not None:
-                    self._go(event, hit.spot, hit.start, hit.end)
-                    self.bar.say(f"“{words}” at L{event.line:,}")
-                return
             self.bar.say(f"looking for “{words}”, {passed:,} events passed", "muted")
+        side, other = ("above", "n") if back else ("below", "N")
+        self.bar.say(f"no more “{words}” {side}; {other} looks the other way")
 
     # a candidate from here
 

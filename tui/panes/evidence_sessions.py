@@ -158,6 +158,7 @@ class SessionsPane(ListingPane):
 
     def look_for(self, words: str) -> None:
         """Begin a search; hits are listed as they come."""
+        self.stop_search()
         self.searched, self.hits = words, []
         self._seen.clear()
         self._passed = 0
@@ -226,7 +227,7 @@ class SessionsPane(ListingPane):
         left: list[tuple[str, str]] = [(f"{mark} ", "warn"), (f"{row.host:<11.11} ", "muted")]
         if width >= 90:
             left.append((f"{PurePath(row.project or '-').name:<14.14} ", "muted"))
-        left.append((f"{row.name:<8.8} ", "text"))
+        left.append((f"{self._short_name(row.name):<8.8} ", "text"))
         cuts = f"{self.glyphs.superseded}{row.boundaries} " if row.boundaries else ""
         size = f"{amount(row.bytes):>7} " if width >= 90 else ""
         end = f"{cuts}{row.events:>7,} {size}{age(row.last, now):>4} "
@@ -234,9 +235,16 @@ class SessionsPane(ListingPane):
         left += fit([(" ".join(mask(row.title).split()), "owner")], max(0, room))
         return justified(left, [(end, "muted")], width)
 
+    def _short_name(self, name: str) -> str:
+        """The beginning of a session's name; of a sub-agent's the end."""
+        _, slash, agent = name.partition("/")
+        return f"{self.glyphs.arrow}{agent.removeprefix('agent-')}" if slash else name
+
     def _draw_hit(self, hit: Hit, width: int, now: int) -> Cells:
         e, (before, words, after) = hit.event, hit.excerpt
-        left: list[tuple[str, str]] = [(f"{e.session:<8.8} {e.author.value:<8} ", "muted")]
+        left: list[tuple[str, str]] = [
+            (f"{self._short_name(e.session):<8.8} {e.author.value:<8} ", "muted")
+        ]
         end = f"L{e.line} {age(e.time, now):>4} "
         room = max(0, width - width_of(left) - len(end) - 1)
         start = " ".join(mask(before).split())[-max(0, room // 3) :]

@@ -18,7 +18,7 @@ from tui.widgets.lines import Row
 from tui.widgets.text import age, short
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Hashable, Iterable, Sequence
 
     from textual.widget import Widget
 
@@ -177,6 +177,12 @@ class TalkPane(SessionsPane):
         name = self.session.row.name if self.session else ""
         return Style(width - 2, self.glyphs, name, self._open, self.focused)
 
+    def look_for(self, words: str) -> None:
+        """Hits are listed where sessions are."""
+        if self.talking:
+            self.close_session()
+        super().look_for(words)
+
     def close_session(self) -> None:
         """Back to the list it was opened from."""
         if self.session is not None and (item := self.item) is not None:
@@ -225,8 +231,9 @@ class TalkPane(SessionsPane):
         finally:
             self._loading_more.discard(back)
 
-    def on_resize(self) -> None:
+    def on_conversation_resized(self, event: Conversation.Resized) -> None:
         """Another width: write what is here anew."""
+        event.stop()
         self._check_style()
 
     def _check_style(self) -> None:
@@ -382,10 +389,10 @@ def _holding(turns: Sequence[Turn], session: str, spot: Spot) -> frozenset[Key]:
     return frozenset(wanted)
 
 
-def _key_of(made: Stretch, spot: Spot) -> Key | None:
+def _key_of(made: Stretch, spot: Spot) -> Hashable:
     """The block that shows an event; the innermost where it stands below a run."""
-    found = [b.key for b in made.blocks if any(t.spot == spot for t in b.what.turns)]
+    found = [b for b in made.blocks if any(t.spot == spot for t in b.what.turns)]
     if found:
-        return max(found, key=lambda k: k[1])
+        return max(found, key=lambda b: b.what.depth).key
     after = next((b.key for b in made.blocks if b.what.first.spot > spot), None)
     return after or (made.blocks[-1].key if made.blocks else None)

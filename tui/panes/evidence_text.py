@@ -158,7 +158,7 @@ def _tool(item: Item, style: Style) -> list[Cells]:
         result = item.first
     else:
         call = call_of(e.text)
-        about = _first_words(call.what)
+        about = _first_words(call.what.removeprefix(f"{e.scope}/") if e.scope else call.what)
         changed = [(f"  +{call.added:,}", "add")] if call.added is not None else []
         changed += [(f" -{call.removed:,}", "del")] if call.removed is not None else []
         room = style.width - len(lead) - width_of(changed) - 14

@@ -56,6 +56,13 @@ class Conversation(LineView):
             super().__init__()
             self.back = back
 
+    class Resized(Message):
+        """Rows were written for another width."""
+
+        def can_replace(self, message: Message) -> bool:
+            """A storm of them is one."""
+            return isinstance(message, Conversation.Resized)
+
     def __init__(self, *, id: str | None = None) -> None:  # noqa: A002
         super().__init__(id=id)
         self.stretches: list[Stretch] = []
@@ -141,6 +148,12 @@ class Conversation(LineView):
     def current(self) -> Block | None:
         """The block under the cursor."""
         return self._blocks[self.cursor] if self.cursor < len(self._blocks) else None
+
+    def on_resize(self) -> None:
+        """Keep the cursor in view, and have the rows written anew."""
+        self.set_count(self._tops[-1])
+        self._into_view()
+        self.post_message(self.Resized())
 
     # drawing
 
