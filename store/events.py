@@ -167,8 +167,8 @@ class Events:
         ).scalars()
         return ["ev_" + bytes(r).hex() for r in rows]
 
-    def find_sessions(self, prefix: str, limit: int) -> list[str]:
-        """Session names that begin with `prefix`."""
+    def find_sessions(self, prefix: str, limit: int, *, agents: bool = True) -> list[str]:
+        """Session names that begin with `prefix`, without `agents` those of no sub-agent."""
         t = LABEL.c
         sessions = sa.select(SESSION_FILE.c.session).where(SESSION_FILE.c.ws == self._ws)
         query = sa.select(t.text).where(
@@ -177,6 +177,8 @@ class Events:
             t.text >= prefix,
             t.text < prefix + "\U0010ffff",
         )
+        if not agents:
+            query = query.where(~t.text.contains("/", autoescape=True))
         return list(self._c.execute(query.order_by(t.text).limit(limit)).scalars())
 
     def event_at(self, session: str, line: int) -> Event | None:

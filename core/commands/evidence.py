@@ -54,7 +54,7 @@ def list_(
     after: str | None = typer.Option(None, help="Cursor of the page before."),
 ) -> None:
     """Events in the order they stand in their files."""
-    from core.identity import one_id
+    from core.evidence.lookup import session_named
     from schemas.common import Page
     from schemas.evidence import Author, EventKind
 
@@ -62,7 +62,7 @@ def list_(
     _one_of(author, "--author", [a.value for a in Author])
     with desk_().store.read() as view:
         if session is not None:
-            session = one_id(session, view.evidence.find_sessions(session, 6))
+            session = session_named(view, session)
         page = Page(limit=limit, after=after)
         events, cursor = view.evidence.events(page, session=session, kind=kind, author=author)
     lines = [

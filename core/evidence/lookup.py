@@ -18,8 +18,7 @@ def find(view: Reader, text: str) -> tuple[Event, Locator]:
     """
     locator = parse_locator(text, "ev")
     if locator.session is not None:
-        sessions = view.evidence.find_sessions(locator.session, 6)
-        session = one_id(locator.session, sessions)
+        session = session_named(view, locator.session)
         event = view.evidence.event_at(session, locator.line or 0)
     else:
         known = [locator.id] if locator.complete else view.evidence.find_events(locator.id, 6)
@@ -27,6 +26,16 @@ def find(view: Reader, text: str) -> tuple[Event, Locator]:
     if event is None:
         raise NotFound("id.not-found", f"No event is at {text}.", given=text)
     return event, locator
+
+
+def session_named(view: Reader, prefix: str) -> str:
+    """The session that a prefix names; its sub-agents' sessions, which begin alike, are not meant
+    unless the prefix reaches into their part of the name.
+
+    Raises NotFound `id.not-found`, `id.ambiguous`.
+    """
+    found = view.evidence.find_sessions(prefix, 6, agents="/" in prefix)
+    return one_id(prefix, found or view.evidence.find_sessions(prefix, 6))
 
 
 def show(desk: Desk, text: str) -> tuple[Event, Span | None]:
@@ -50,7 +59,7 @@ def place(view: Reader, text: str) -> tuple[Event, Span | None]:
     """
     text = text.strip()
     if named := _SESSION.match(text):
-        session = one_id(named[1], view.evidence.find_sessions(named[1], 6))
+        session = session_named(view, named[1])
         turns = view.evidence.turns([session], None, 1)
         if turns and (event := view.evidence.event(turns[0].event.id)):
             return event, None

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 from core.evidence.import_ import import_paths
 from core.ports import Desk
-from tests.conftest import record, write
+from schemas.storage import NewEvent
+from tests.conftest import START, record, write
 
 SESSION = "7acd37a8-aaaa"
 REFUNDS = "refunds above 500 EUR need a second approver"
@@ -104,6 +104,37 @@ def many(count: int, session: str, start: int = 0) -> list[bytes]:
     return lines
 
 
-def bulk(path: Path, count: int, session: str) -> Path:
-    """A long session's file, written at once."""
-    return write(path, *many(count, session))
+def long_session(desk: Desk, count: int, session: str) -> None:
+    """A session of many events entered in the store itself: no file is parsed for them."""
+    with desk.store.write(durable=False) as unit:
+        file = unit.evidence.add_file("file_" + "a" * 32, "long.jsonl", "claude-code", "h", 1, 1)
+        for first in range(0, count, 5_000):
+            events = [_event(n, session) for n in range(first, min(count, first + 5_000))]
+            unit.evidence.append(file, events)
+
+
+def _event(n: int, session: str) -> NewEvent:
+    words = f"message number {n}".encode()
+    return NewEvent(
+        id=n.to_bytes(16, "big"),
+        ordinal=n,
+        part=0,
+        kind="message",
+        author="agent" if n % 2 else "owner",
+        session=session,
+        time=START - (200_000 - n) * 1_000_000,
+        native_id=None,
+        parent=None,
+        scope=None,
+        line=n + 1,
+        byte_start=n * 100,
+        byte_length=99,
+        notes="",
+        twin=None,
+        text=words,
+        lead=None,
+        raw=words,
+        digest=b"d" * 32,
+        salt=b"s" * 16,
+        commitment=b"c" * 32,
+    )
