@@ -9,22 +9,14 @@ from typing import TYPE_CHECKING, ClassVar
 
 from rich.text import Text
 from textual import work
-from textual.app import App
 from textual.binding import BindingType
 from textual.containers import Container
 
 from core.safe_text import one_line, visible
 from schemas.errors import MemdeskError
 from tui import keys
-from tui.messages import (
-    Changed,
-    Explain,
-    Hints,
-    OpenCandidate,
-    OpenEvidence,
-    OpenPreview,
-    OpenWrites,
-)
+from tui.jumping import Jumping
+from tui.messages import Changed, Explain, Hints, OpenPreview
 from tui.panes.candidates import CandidatesPane
 from tui.theme import DARK, LIGHT, choose, glyphs, is_plain
 from tui.widgets.bar import Bar
@@ -42,11 +34,9 @@ if TYPE_CHECKING:
 
 _POLL_S = 1.0
 _COPY_LIMIT = 74_000
-_TRAIL = 50
-_GOTO = "go to: an id, session:ID#L12, or FILE:12 (enter; esc leaves it)"
 
 
-class DeskApp(App[int]):
+class DeskApp(Jumping):
     """The app. `client` is None until the store is open."""
 
     CSS_PATH = Path(__file__).with_name("memdesk.tcss")
@@ -64,7 +54,6 @@ class DeskApp(App[int]):
         self._counts: Counts | None = None
         self._mark = -1
         self._stop = threading.Event()
-        self._trail: list[tuple[int, object]] = []
         self.register_theme(DARK)
         self.register_theme(LIGHT)
         self.theme = "memdesk-dark"
@@ -296,72 +285,6 @@ class DeskApp(App[int]):
         pane = await self.show_pane(2)
         if isinstance(pane, PromotionPane):
             pane.preview_of(event.candidate, event.version)
-
-    # jumps
-
-    def _jump_from(self) -> None:
-        """Remember where one is: backspace comes back."""
-        self._trail = [*self._trail[1 - _TRAIL :], (self.active, self.pane.bookmark())]
-
-    async def action_back(self) -> None:
-        """Back to where the last jump began."""
-        if not self._trail:
-            self.query_one(Bar).say("no jump to go back from", "muted")
-            return
-        number, mark = self._trail.pop()
-        pane = await self.show_pane(number)
-        pane.return_to(mark)
-
-    async def action_goto(self) -> None:
-        """Ask for an id or a locator and go there."""
-        if self.client is None:
-            return
-        pane = self.pane
-        pane.disarm()
-
-        async def done(words: str | None) -> None:
-            await pane.answered()
-            if words and words.startswith("cand_"):
-                self.post_message(OpenCandidate(words))
-            elif words and words.startswith(("op_", "rcpt_", "bel_")):
-                self.post_message(OpenWrites(words))
-            elif words:
-                self.post_message(OpenEvidence(words))
-
-        await pane.ask_for("place", _GOTO, done)
-
-    @work(exclusive=True, group="goto")
-    async def on_open_evidence(self, event: OpenEvidence) -> None:
-        """Go to the evidence pane, if the locator names something."""
-        from tui.panes.evidence import EvidencePane
-
-        event.stop()
-        client, here = self.client, self.pane
-        found = await here.ask(lambda: client.locate(event.locator)) if client else None
-        if found is None or self._taken_down:
-            return
-        self._jump_from()
-        pane = await self.show_pane(7)
-        if isinstance(pane, EvidencePane):
-            pane.show_found(found)
-
-    async def on_open_candidate(self, event: OpenCandidate) -> None:
-        """Go to a candidate."""
-        event.stop()
-        self._jump_from()
-        pane = await self.show_pane(1)
-        if isinstance(pane, CandidatesPane):
-            pane.show_candidate(event.candidate.partition("@")[0])
-
-    async def on_open_writes(self, event: OpenWrites) -> None:
-        """Go to a write, a receipt or a belief."""
-        from tui.panes.promotion import PromotionPane
-
-        event.stop()
-        self._jump_from()
-        pane = await self.show_pane(2)
-        if isinstance(pane, PromotionPane):
-            pane.show_write(event.id)
 
     # help, codes, copy
 

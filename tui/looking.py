@@ -119,6 +119,12 @@ class Looking:
             parsed.cut(event.text.encode())
         return Found(event, spot or (0, 0), parsed)
 
+    def source_of(self, candidate: str, version: int) -> str:
+        """Locator of a version's first source; empty when it names none."""
+        with self.desk.store.read() as view:
+            found = view.candidates.version(candidate, version)
+        return found.sources[0].locator if found and found.sources else ""
+
     def event(self, id_: str) -> Event | None:
         """One event with its whole text."""
         with self.desk.store.read() as view:

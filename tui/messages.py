@@ -17,9 +17,14 @@ class OpenPreview(Message):
 
 @dataclass
 class OpenEvidence(Message):
-    """Go to the evidence pane, to what this locator names."""
+    """Go to the evidence pane, to what this locator names.
+
+    At once when it is `known`, so that the next key already goes there; a locator that somebody
+    typed is looked for first.
+    """
 
     locator: str
+    known: bool = False
 
 
 @dataclass

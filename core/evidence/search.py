@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from core.ports import Desk, Reader
+from schemas.common import Page
 from schemas.evidence import Event
 from schemas.storage import Scanned, SessionFilter, Spot
 
@@ -18,6 +19,7 @@ STEP = 256
 """Events passed in one step."""
 _SESSIONS = 64
 _EXCERPT = 240
+_PIECE = 200_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,12 +72,21 @@ class Words:
         if self.others:
             text = data.decode("utf-8", "replace")
             for pattern in self.others:
-                found = pattern.search(text)
+                found = _first(pattern, text)
                 if found is None:
                     return None
                 start = len(text[: found.start()].encode())
                 spans.append((start, start + len(found[0].encode())))
         return min(spans) if spans else None
+
+
+def _first(pattern: re.Pattern[str], text: str) -> re.Match[str] | None:
+    """A search in pieces: one long call would keep every other thread waiting."""
+    for at in range(0, len(text), _PIECE):
+        found = pattern.search(text, at, at + _PIECE + len(pattern.pattern))
+        if found is not None:
+            return found
+    return None
 
 
 def everywhere(desk: Desk, text: str, *, step: int = STEP) -> Iterator[Step]:
@@ -96,6 +107,34 @@ def within(
 ) -> Iterator[Step]:
     """Hits in some sessions past a place, or before it, nearest first."""
     yield from _passes(desk, names, Words.of(text), spot, back=back, step=STEP)
+
+
+def listed(
+    desk: Desk, text: str, page: Page, **which: str | None
+) -> tuple[list[Event], str | None]:
+    """A page of the events that hold the words, in file order; texts cut as in lists.
+
+    `which` is what `events` takes: session, kind, author. The cursor goes on after the last hit.
+    """
+    words, after, out = Words.of(text), page.after, list[Event]()
+    while True:
+        with desk.store.read() as view:
+            found, ahead = view.evidence.events(Page(limit=STEP, after=after), **which)
+            for n, event in enumerate(found):
+                if not _holds(view, event, words):
+                    continue
+                out.append(event)
+                if len(out) == page.limit:
+                    passed = Page(limit=n + 1, after=after)
+                    return out, view.evidence.events(passed, **which)[1]
+        if ahead is None:
+            return out, None
+        after = ahead
+
+
+def _holds(view: Reader, event: Event, words: Words) -> bool:
+    whole = view.evidence.event(event.id) if event.truncated else event
+    return whole is not None and words.find(whole.text.encode()) is not None
 
 
 def _passes(

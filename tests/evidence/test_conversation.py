@@ -12,7 +12,7 @@ from core.evidence.import_ import import_paths
 from core.evidence.search import Words
 from core.ports import Desk
 from schemas.storage import Turn
-from tests.conftest import record, write
+from tests.conftest import Command, record, write
 from tests.tui.talks import SESSION, everything, many
 
 
@@ -126,3 +126,21 @@ def test_a_search_goes_in_steps_through_every_session(desk: Desk, tmp_path: Path
     hits = [h for s in steps for h in s.hits]
     assert [h.event.session for h in hits] == ["zz-9", "aa-1"]
     assert hits[1].excerpt[1] == "needle" and hits[1].start == 1_500_001
+
+
+def test_the_command_lists_events_with_words(command: Command, tmp_path: Path) -> None:
+    """Paged like any list, complete, beside the other choices; a long text is read to its end."""
+    command.json("init")
+    lines = many(20, "aa-1")
+    lines[3] = record("z" * 9_000 + " number", "n1", sessionId="aa-1")
+    command.json("evidence", "import", str(write(tmp_path / "a.jsonl", *lines)))
+    met, after = [], []
+    while True:
+        found = command.json("evidence", "list", "--filter", "NUMBER", "--limit", "3", *after)
+        met += [e["line"] for e in found["items"]]
+        if found["next"] is None:
+            break
+        after = ["--after", found["next"]]
+    assert met == list(range(1, 21))
+    wanted = ("evidence", "list", "--filter", "number 1", "--author", "agent", "--session", "aa")
+    assert [e["line"] for e in command.json(*wanted)["items"]] == [2, 12, 14, 16, 18, 20]

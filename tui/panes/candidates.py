@@ -289,14 +289,17 @@ class CandidatesPane(AskingPane):
         self.list.forget()
         self.reload()
 
-    def action_source(self) -> None:
+    @work(exclusive=True, group="candidate-source")
+    async def action_source(self) -> None:
         """Read the source where it was said."""
-        found, row = self.found, self.current
-        if found is not None and row is not None and found.version.id == row.id:
-            if found.version.sources:
-                self.post_message(OpenEvidence(found.version.sources[0].locator))
-            else:
-                self.bar.say("this candidate names no source", "warn")
+        client, row = self.client, self.current
+        if client is None or row is None:
+            return
+        cited = await self.ask(lambda: client.source_of(row.id, row.version))
+        if cited:
+            self.post_message(OpenEvidence(cited, known=True))
+        elif cited is not None:
+            self.bar.say("this candidate names no source", "warn")
 
     # looking
 
