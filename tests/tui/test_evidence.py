@@ -86,6 +86,7 @@ async def test_a_conversation_reads_as_one(talk: Desk) -> None:
             "compacted here · auto · 155,461 tokens before",
             "▸ summary · The summary of what went before.",
             "[image image/png]",
+            "the record with its images is ",
         ):
             assert words in shown, shown
         assert "The file was updated" not in shown
@@ -395,3 +396,24 @@ async def test_sessions_are_filtered_and_sorted(talk: Desk) -> None:
         assert not desk.row_of("ffff0000")
         await desk.press("escape")
         await desk.sees("sessions 3")
+
+
+async def test_credentials_stay_masked_wherever_evidence_is_shown(workspace: Path) -> None:
+    """In the list, the conversation, a hit and a whole text, short or long."""
+    key = "sk_test_" + "51HGfE2kZ8qvbN"
+    made = make_desk(workspace)
+    words = f"use {key} for the sandbox"
+    lay_talk(made, owner("u1", words), owner("u2", "\n".join([words, *["filler line"] * 9_000])))
+    made.store.close()
+    async with opened(workspace) as desk:
+        await desk.press("7")
+        for keys in (
+            ("enter",),
+            ("v",),
+            ("escape", "j", "v"),
+            ("escape", "escape"),
+            ("F", *"sandbox", "enter"),
+        ):
+            await desk.press(*keys)
+            await desk.until(lambda: "sk_test_•" in desk.text())
+            assert key not in desk.text()

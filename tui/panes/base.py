@@ -75,6 +75,9 @@ class Pane(Vertical):
 
         await self.query(AskInput).remove()
         self.asking = what
+        if value:
+            # What is typed already covers what is asked.
+            self.bar.say(label)
         box = AskInput(label, done, value)
         await self.mount(box, after=0)
         box.focus()

@@ -149,8 +149,12 @@ def hit(found: Hit, now: int, g: Glyphs) -> list[Line]:
     ]
 
 
-def whole(events: Sequence[Event], g: Glyphs) -> list[Line]:
-    """Texts to their last byte; long lines in pieces, so that none is ever laid out at once."""
+def whole(events: Sequence[Event], g: Glyphs, *, quick: bool) -> list[Line]:
+    """Texts to their last byte; long lines in pieces, so that none is ever laid out at once.
+
+    With `quick` lines of ASCII are counted by their length and screened when they come into view;
+    they break at the edge then, not at words.
+    """
     lines: list[Line] = []
     for e in events:
         title = f"{e.author.value} {e.kind.value} L{e.line}"
@@ -159,17 +163,19 @@ def whole(events: Sequence[Event], g: Glyphs) -> list[Line]:
         for text in e.text.split("\n"):
             line = text.removesuffix("\r")
             pieces = [line[i : i + _PIECE] for i in range(0, len(line), _PIECE)] or [""]
-            lines += [_piece(mask(p)) for p in pieces]
+            lines += [_piece(p, quick=quick) for p in pieces]
     return lines
 
 
-def _piece(text: str) -> Line:
-    plain = text.isascii() and text.isprintable()
-    size = len(text) + 1 if plain and len(text) > 200 else -1
-    if size < 0:
-        return Line([(f" {text}", "text")], indent=1)
-    return Line((), 1, (), 0, (), "", _drawn, text, size)
+def _piece(text: str, *, quick: bool) -> Line:
+    if quick and text.isascii() and text.isprintable():
+        return Line((), 1, (), 0, (), "", _drawn, text, len(text) + 1)
+    return Line([(f" {mask(text)}", "text")], indent=1)
 
 
 def _drawn(text: str) -> list[tuple[str, str]]:
-    return [(f" {text}", "text")]
+    """A line as it is screened, in exactly as many characters as it was counted with."""
+    shown = mask(text)
+    while len(shown) > len(text) and "••" in shown:
+        shown = shown.replace("••", "•", 1)
+    return [(f" {shown.ljust(len(text))}", "text")]

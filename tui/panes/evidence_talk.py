@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from textual import on, work
 
@@ -13,7 +13,7 @@ from tui.panes import evidence_detail as write
 from tui.panes.evidence_sessions import SessionsPane
 from tui.panes.evidence_text import Focus, Style, stretch
 from tui.widgets.conversation import Conversation, Stretch
-from tui.widgets.document import lay
+from tui.widgets.document import Layout, lay
 from tui.widgets.lines import Row
 from tui.widgets.text import age, short
 
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from schemas.evidence import Dependents, Event
     from schemas.storage import Spot, Turn
     from tui.looking import Opened
+    from tui.theme import Glyphs
 
 _FOLDS = (Shape.TOOL, Shape.REASONING, Shape.SUMMARY, Shape.QUIET, Shape.SUBAGENT)
 _HEAD = 60_000
@@ -278,6 +279,7 @@ class TalkPane(SessionsPane):
         if self.talking and self._whole is None:
             self._show_event()
         self.summary()
+        self.post_message(Hints())
 
     @work(exclusive=True, group="evidence-detail")
     async def _show_event(self) -> None:
@@ -329,7 +331,8 @@ class TalkPane(SessionsPane):
         size = sum(len(e.text) for e in found)
         heads = [e.model_copy(update={"text": e.text[:_HEAD]}) for e in found]
         for shown, last in ((heads, size <= _HEAD), (found, True)):
-            laid = await asyncio.to_thread(self._laid, shown, self.detail.text_width)
+            width, quick = self.detail.text_width, size > _HEAD
+            laid = await asyncio.to_thread(_laid, shown, self.glyphs, width, quick)
             if self._whole != ids[0]:
                 return
             self.detail.show_laid(laid, keep_place=shown is found)
@@ -337,9 +340,6 @@ class TalkPane(SessionsPane):
             self._event_title(item.first.event, done)
             if last:
                 break
-
-    def _laid(self, events: Sequence[Event], width: int) -> Any:
-        return lay(write.whole(events, self.glyphs), width)
 
     @property
     def reading_whole(self) -> bool:
@@ -362,10 +362,16 @@ class TalkPane(SessionsPane):
         row, item, dot = self.session.row, self.item, f" {self.glyphs.dot} "
         where = f"L{item.first.event.line:,}" if item else ""
         left = [(f" {row.host} ", "muted"), (row.name[:36], "accent"), (f"{dot}{where}", "text")]
-        ends = [f"{row.events:,} events", *([f"{row.boundaries} cuts"] if row.boundaries else [])]
+        cuts = [f"compacted {row.boundaries:,} times"] if row.boundaries > 1 else []
+        cuts = ["compacted once"] if row.boundaries == 1 else cuts
+        ends = [f"{row.events:,} events", *cuts]
         ends += [age(row.last, self._now())]
         rights = [dot.join(ends), ends[0]]
         self.query_one("#summary", Row).show(left, *([(f"{r} ", "muted")] for r in rights), [])
+
+
+def _laid(events: Sequence[Event], g: Glyphs, width: int, quick: bool) -> Layout:
+    return lay(write.whole(events, g, quick=quick), width)
 
 
 def _page() -> int:

@@ -19,6 +19,7 @@ _SAID_ROWS = 24
 _INSIDE_ROWS = 40
 _AROUND = 1_200
 _FIRST_WORDS = 300
+_IMAGE = "[image"
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,6 +107,10 @@ def _said(item: Item, style: Style) -> list[Cells]:
     if len(shown) < len(rows) or left:
         cut = f"{g.gap} {left:,} more bytes" if left else f"{g.gap} {more:,} more rows"
         shown.append([(f"{' ' * len(lead)}{cut}, v reads all {amount(item.first.size)}", "accent")])
+    if _IMAGE in e.text:
+        # What a picture weighs is known of its whole record alone.
+        size = f"the record with its images is {amount(e.byte_length)}"
+        shown.append([(sign + " " * (len(lead) - 1), "accent"), (size, "muted")])
     return shown
 
 
