@@ -68,6 +68,38 @@ class Event(Contract):
     """True when its source was revoked: it stays readable, and nothing may rest on it."""
 
 
+class SessionRow(Contract):
+    """A session as lists show it: what it holds was counted as it was imported.
+
+    Times are microseconds since the epoch, UTC, of the first and last event that state one;
+    `bytes` are those of its records.
+    """
+
+    number: int
+    place: tuple[int, int]
+    """Grows down the list that the row stands in."""
+    name: str
+    host: str
+    """The format of its first file."""
+    path: str
+    """Its first file."""
+    files: int = Field(ge=1)
+    project: str | None = None
+    first: int | None = None
+    last: int | None = None
+    events: int = Field(ge=0)
+    bytes: int = Field(ge=0)
+    authors: dict[str, int] = Field(default_factory=dict)
+    """Events by author; authors without any are left out."""
+    unparsed: int = 0
+    partial: int = 0
+    """Tool results that the host itself cut."""
+    boundaries: int = 0
+    """How often the host compacted."""
+    title: str = ""
+    """The beginning of the owner's first words; empty where none stand near its beginning."""
+
+
 class SourceFile(Contract):
     """A file whose records are evidence; its paths may change, its identity does not."""
 
@@ -110,6 +142,27 @@ class ArtifactRange(Document):
     text: str | None = None
     """The bytes as text; None when they are no UTF-8, then `base64` holds them."""
     base64: str | None = None
+
+
+class Dependent(Contract):
+    """One thing that depends on an event: a citing version, or what was made of it."""
+
+    kind: str
+    """`candidate`, `belief`, `operation` or `receipt`."""
+    id: str
+    candidate: str
+    version: int
+    state: str
+    text: str
+    """The statement of a candidate, the consumer of anything else."""
+    time: int
+
+
+class Dependents(Contract):
+    """Everything that depends on an event; `more` when the list was cut (spec 1.7)."""
+
+    items: tuple[Dependent, ...]
+    more: bool = False
 
 
 class ImportReport(Document):

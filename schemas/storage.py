@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from schemas.candidates import POLICY
 from schemas.common import Actor
+from schemas.evidence import Event
 from schemas.operations import Envelope, OperationState
 
 
@@ -216,3 +217,34 @@ class StoredReceipt:
     operation: str
     consumer: str
     document: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class SessionFilter:
+    """What a session list shows: words in name, project or path; its order, greatest first."""
+
+    text: str | None = None
+    order: str = "newest"
+    """`newest`, `events` or `bytes`."""
+
+
+Spot = tuple[int, int]
+"""Where an event stands: the number of its file, its ordinal there."""
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """An event of a conversation with its place; `size` is its whole text's, in bytes."""
+
+    spot: Spot
+    event: Event
+    size: int
+
+
+@dataclass(frozen=True, slots=True)
+class Scanned:
+    """An event as a search passes it; `text` is None when it is too long to come along."""
+
+    spot: Spot
+    id: str
+    text: bytes | None

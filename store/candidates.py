@@ -18,6 +18,7 @@ from schemas.candidates import (
 )
 from schemas.common import Page
 from schemas.storage import CandidateFilter, Place, Waiting, rule_place
+from store.citing import Citing
 from store.keys import ID, WS, cursor_of, next_number, parse_cursor, text_range
 from store.listing import matches
 from store.tables import (
@@ -29,7 +30,7 @@ from store.tables import (
     LEDGER_HEAD,
     LIKENESS,
 )
-from store.versions import VERSION, Versions
+from store.versions import VERSION
 
 _C, _V, _D, _K, _L = CANDIDATE.c, CANDIDATE_VERSION.c, DECISION.c, CLAIM.c, LIKENESS.c
 _OWN = (
@@ -65,7 +66,7 @@ def _keys(order: str) -> list[sa.ColumnElement[Any]]:
     return [_C.place] if column is None else [column, _C.number]
 
 
-class Candidates(Versions):
+class Candidates(Citing):
     """Candidates of one workspace on one connection."""
 
     def mark(self) -> int:
@@ -296,6 +297,7 @@ class Candidates(Versions):
                 created=record.created,
             )
         )
+        self.cite(number, record)
 
     def _number(self, id_: str) -> int | None:
         found = self._c.execute(_NUMBER, {"ws_": self._ws, "id_": id_}).scalar()

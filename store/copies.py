@@ -45,6 +45,7 @@ COPIES: dict[tuple[str, str], Role] = {
             Role.COMMITMENT: "id claim",
         },
         "candidate_version": {Role.PLACE: "state", Role.CONTENT: "document digest"},
+        "candidate_source": {Role.COMMITMENT: "event"},
         "decision": {Role.PLACE: "batch", Role.PERSON: "document"},
         "claim": {
             Role.PLACE: "ref scope layer",

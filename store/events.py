@@ -197,8 +197,8 @@ class Events:
         ).scalars()
         return ["ev_" + bytes(r).hex() for r in rows]
 
-    def find_sessions(self, prefix: str, limit: int) -> list[str]:
-        """Session names that begin with `prefix`."""
+    def find_sessions(self, prefix: str, limit: int, *, agents: bool = True) -> list[str]:
+        """Session names that begin with `prefix`, without `agents` those of no sub-agent."""
         t = LABEL.c
         sessions = sa.select(SESSION_FILE.c.session).where(SESSION_FILE.c.ws == self._ws)
         query = sa.select(t.text).where(
@@ -207,6 +207,8 @@ class Events:
             t.text >= prefix,
             t.text < prefix + "\U0010ffff",
         )
+        if not agents:
+            query = query.where(~t.text.contains("/", autoescape=True))
         return list(self._c.execute(query.order_by(t.text).limit(limit)).scalars())
 
     def event_at(self, session: str, line: int) -> Event | None:
@@ -219,6 +221,13 @@ class Events:
             .order_by(_E.file, _E.ordinal)
             .limit(1)
         ).first()
+        return None if row is None else self._event(row)
+
+    def event_in(self, file: StoredFile, line: int) -> Event | None:
+        """The first event of a file at a line, or at the next one that has any."""
+        mine = (_E.file == file.number, _E.line >= line)
+        query = self._query(whole=True).where(*mine).order_by(_E.ordinal).limit(1)
+        row = self._c.execute(query).first()
         return None if row is None else self._event(row)
 
     def around(self, id_: str, before: int, after: int) -> list[Event]:

@@ -9,16 +9,17 @@ import sqlalchemy as sa
 from schemas.common import Page
 from schemas.evidence import SourceFile
 from schemas.storage import NewEvent, StoredFile
-from store.events import Events, notes_of
+from store.events import notes_of
 from store.keys import cursor_of, hold, next_number, parse_cursor
-from store.tables import EVENT, EVENT_BODY, LABEL, SESSION_FILE, SOURCE_FILE, SOURCE_PATH
+from store.sessions import Sessions
+from store.tables import EVENT, EVENT_BODY, LABEL, SOURCE_FILE, SOURCE_PATH
 
 EMPTY = "sha256:e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
 """Digest of no bytes: a file that is registered but not yet read."""
 _F = SOURCE_FILE.c
 
 
-class Evidence(Events):
+class Evidence(Sessions):
     """Evidence of one workspace on one connection."""
 
     # files
@@ -134,7 +135,6 @@ class Evidence(Events):
         """Insert one batch of events of `file`."""
         names = {e.session for e in events}
         labels = self._labels(names | {e.scope for e in events if e.scope is not None})
-        self._session_files(file, {labels[name] for name in names})
         ws, number = self._ws, file.number
         self._bulk(
             EVENT,
@@ -166,6 +166,7 @@ class Evidence(Events):
             EVENT_BODY,
             [(ws, number, e.ordinal, e.salt, e.digest, e.text, e.lead, e.raw) for e in events],
         )
+        self.count_in(number, events, labels)
 
     def _bulk(self, table: sa.Table, rows: list[tuple[object, ...]]) -> None:
         """One prepared statement over tuples in column order; the driver runs the loop."""
@@ -196,14 +197,6 @@ class Evidence(Events):
         t = LABEL.c
         query = sa.select(t.text, t.label).where(t.ws == self._ws, t.text.in_(sorted(texts)))
         return {r.text: r.label for r in self._c.execute(query)}
-
-    def _session_files(self, file: StoredFile, sessions: set[int]) -> None:
-        t = SESSION_FILE.c
-        query = sa.select(t.session).where(
-            t.ws == self._ws, t.file == file.number, t.session.in_(sorted(sessions))
-        )
-        new = sessions - set(self._c.execute(query).scalars())
-        self._bulk(SESSION_FILE, [(self._ws, session, file.number) for session in sorted(new)])
 
 
 def _stored(row: sa.Row[tuple[object, ...]]) -> StoredFile:

@@ -101,12 +101,39 @@ class SourcePathRow(SQLModel, table=True):
 
 
 class SessionFileRow(SQLModel, table=True):
-    """Which files hold events of a session."""
+    """Which files hold events of a session, and between which ordinals."""
 
     __tablename__ = "session_file"
     ws: int = _int(primary_key=True)
     session: int = _int(primary_key=True)
     file: int = _int(primary_key=True)
+    low: int = _int()
+    high: int = _int()
+
+
+class SessionTotalRow(SQLModel, table=True):
+    """What a session holds, counted as its events are appended."""
+
+    __tablename__ = "session_total"
+    ws: int = _int(primary_key=True)
+    session: int = _int(primary_key=True)
+    seen: int = _int()
+    first_time: int | None = _int(nullable=True)
+    last_time: int | None = _int(nullable=True)
+    scope: int | None = _int(nullable=True)
+    file: int = _int()
+    events: int = _int()
+    bytes: int = _int()
+    by_owner: int = _int()
+    by_agent: int = _int()
+    by_subagent: int = _int()
+    by_tool: int = _int()
+    by_system: int = _int()
+    by_external: int = _int()
+    by_unknown: int = _int()
+    unparsed: int = _int()
+    partial: int = _int()
+    boundaries: int = _int()
 
 
 class EventRow(SQLModel, table=True):
@@ -229,6 +256,16 @@ class CandidateVersionRow(SQLModel, table=True):
     document: bytes = _bytes()
     digest: str = _text()
     created: int = _int()
+
+
+class CandidateSourceRow(SQLModel, table=True):
+    """Which versions of candidates cite an event."""
+
+    __tablename__ = "candidate_source"
+    ws: int = _int(primary_key=True)
+    event: bytes = _bytes(primary_key=True)
+    number: int = _int(primary_key=True)
+    version: int = _int(primary_key=True)
 
 
 class DecisionRow(SQLModel, table=True):
@@ -368,6 +405,7 @@ LEDGER_HEAD = table(LedgerHeadRow)
 SOURCE_FILE = table(SourceFileRow)
 SOURCE_PATH = table(SourcePathRow)
 SESSION_FILE = table(SessionFileRow)
+SESSION_TOTAL = table(SessionTotalRow)
 EVENT = table(EventRow)
 EVENT_BODY = table(EventBodyRow)
 ARTIFACT = table(ArtifactRow)
@@ -376,6 +414,7 @@ ARTIFACT_REVISION = table(ArtifactRevisionRow)
 ARTIFACT_BYTES = table(ArtifactBytesRow)
 CANDIDATE = table(CandidateRowTable)
 CANDIDATE_VERSION = table(CandidateVersionRow)
+CANDIDATE_SOURCE = table(CandidateSourceRow)
 DECISION = table(DecisionRow)
 CLAIM = table(ClaimRow)
 CLAIM_BAND = table(ClaimBandRow)

@@ -84,7 +84,7 @@ class Versions:
             found[name] = Counter(f"{r.id or f'number {r.number}'}@{r.version}" for r in rows)
         return found
 
-    def citing(self, after: tuple[int, int], limit: int) -> list[Citing]:
+    def live(self, after: tuple[int, int], limit: int) -> list[Citing]:
         """Versions that still count, past a place, with the events they cite."""
         later = sa.or_(_V.number > after[0], sa.and_(_V.number == after[0], _V.version > after[1]))
         rows = self._c.execute(

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, ClassVar
 
 from rich.text import Text
 from textual import work
-from textual.app import App
 from textual.binding import BindingType
 from textual.containers import Container
 
 from core.safe_text import one_line, visible
 from schemas.errors import MemdeskError
 from tui import keys
+from tui.jumping import Jumping
 from tui.messages import Changed, Explain, Hints, OpenPreview
 from tui.panes.candidates import CandidatesPane
 from tui.theme import DARK, LIGHT, choose, glyphs, is_plain
@@ -35,7 +35,7 @@ _POLL_S = 1.0
 _COPY_LIMIT = 74_000
 
 
-class DeskApp(App[int]):
+class DeskApp(Jumping):
     """The app. `client` is None until the store is open."""
 
     CSS_PATH = Path(__file__).with_name("memdesk.tcss")
@@ -207,6 +207,10 @@ class DeskApp(App[int]):
             from tui.panes.promotion import PromotionPane
 
             return PromotionPane()
+        if number == 7:
+            from tui.panes.evidence import EvidencePane
+
+            return EvidencePane()
         if number == 0:
             from tui.panes.status import StatusPane
 
@@ -286,8 +290,8 @@ class DeskApp(App[int]):
         lines: list[Line] = []
         own = NAMES[self.active].lower()
         for pane in (own, "list", "desk"):
-            actions = keys.of(pane)
-            if not actions or (pane == "list" and self.active not in (1, 2)):
+            actions = keys.shared(own) if pane == "list" else keys.of(pane)
+            if not actions:
                 continue
             lines.append(Line([(f" {pane}", "accent")]))
             for a in actions:
@@ -326,9 +330,7 @@ class DeskApp(App[int]):
 
         own = NAMES[self.active].lower()
         for pane in (own, "list", "desk"):
-            if pane == "list" and self.active not in (1, 2):
-                continue
-            for a in keys.of(pane):
+            for a in keys.shared(own) if pane == "list" else keys.of(pane):
                 target = self if pane == "desk" else self.pane
                 run = getattr(target, f"action_{a.name}", None)
                 if run is not None:

@@ -36,6 +36,7 @@ from schemas.reasons import REASONS, Reason
 from schemas.status import Status
 from schemas.storage import CandidateFilter, Place
 from tui import collector, written
+from tui.looking import Looking
 from tui.widgets.rows import PAGE, Group, pages_near
 from tui.written import Newest
 
@@ -127,7 +128,7 @@ class Check:
     unfinished: tuple[Half, ...]
 
 
-class Client:
+class Client(Looking):
     """A desk opened for the screen. Every method may be called from any thread."""
 
     def __init__(self, root: Path, store: str | None, reviewer: str | None) -> None:

@@ -32,6 +32,8 @@ ACTIONS: tuple[Action, ...] = (
     Action("desk.pane-6", "desk", "6", "outputs", "Outputs: what agents wrote."),
     Action("desk.pane-7", "desk", "7", "evidence", "Evidence: what was said and done."),
     Action("desk.pane-0", "desk", "0", "status", "Status: the whole at a glance."),
+    Action("desk.goto", "desk", "colon", "go to", "Go to an id, session:ID#L12, or FILE:12."),
+    Action("desk.back", "desk", "backspace", "back", "Back to where the last jump began."),
     Action("desk.help", "desk", "question_mark", "help", "Help for this pane."),
     Action("desk.quit", "desk", "q", "quit", "Leave the desk."),
     Action("list.down", "list", "j,down", "down", "Next row."),
@@ -127,6 +129,13 @@ ACTIONS: tuple[Action, ...] = (
         "Undo your last decision: a new pending version.",
     ),
     Action(
+        "candidates.source",
+        "candidates",
+        "o",
+        "source",
+        "Read its source where it was said.",
+    ),
+    Action(
         "candidates.tab-next",
         "candidates",
         "right_square_bracket",
@@ -198,7 +207,56 @@ ACTIONS: tuple[Action, ...] = (
         "promotion.tab-back", "promotion", "left_square_bracket", "previous list", "Previous list."
     ),
     Action("promotion.back", "promotion", "escape", "back", "Back to the list."),
+    Action(
+        "evidence.open", "evidence", "enter", "open", "Open a session or a hit; unfold; read on."
+    ),
+    Action(
+        "evidence.leave",
+        "evidence",
+        "escape",
+        "leave",
+        "One step back: from a text, a session, a search, a filter.",
+    ),
+    Action("evidence.whole", "evidence", "v", "whole text", "Read the event to its last byte."),
+    Action(
+        "evidence.search",
+        "evidence",
+        "F",
+        "search all",
+        "Search all evidence for words; esc stops.",
+    ),
+    Action("evidence.next", "evidence", "n", "next hit", "Next event with the words looked for."),
+    Action("evidence.previous", "evidence", "N", "previous hit", "Previous event with the words."),
+    Action(
+        "evidence.said-next", "evidence", "right_parenthesis", "owner", "Next words of the owner."
+    ),
+    Action(
+        "evidence.said-back",
+        "evidence",
+        "left_parenthesis",
+        "owner",
+        "Previous words of the owner.",
+    ),
+    Action(
+        "evidence.order", "evidence", "S", "sort", "Sort sessions: newest, most events, largest."
+    ),
+    Action(
+        "evidence.depends",
+        "evidence",
+        "d",
+        "depends on it",
+        "What depends on the event; enter goes there.",
+    ),
+    Action(
+        "evidence.propose",
+        "evidence",
+        "m",
+        "make candidate",
+        "Make a candidate whose source is this event.",
+    ),
 )
+_NOT_SHARED = {"evidence": ("list.why", "list.states")}
+_LISTS = ("candidates", "promotion", "evidence")
 
 TEXT = (
     Binding("j,down", "scroll(1)", show=False),
@@ -222,6 +280,7 @@ SHOWN = {
     "left_curly_bracket": "{",
     "right_curly_bracket": "}",
     "full_stop": ".",
+    "colon": ":",
 }
 
 
@@ -230,9 +289,17 @@ def of(pane: str) -> list[Action]:
     return [a for a in ACTIONS if a.pane == pane]
 
 
-def bindings(pane: str) -> list[Binding]:
-    """Textual bindings of a pane's actions; each can be remapped under its id."""
-    return [Binding(a.keys, a.name, a.label, show=False, id=a.id) for a in of(pane)]
+def shared(pane: str) -> list[Action]:
+    """What a pane has of the actions that lists share."""
+    left_out = _NOT_SHARED.get(pane, ())
+    return [a for a in of("list") if a.id not in left_out] if pane in _LISTS else []
+
+
+def bindings(pane: str, *, of_lists: bool = False) -> list[Binding]:
+    """Textual bindings of a pane's actions, or of those it has of all lists; each can be
+    remapped under its id."""
+    found = shared(pane) if of_lists else of(pane)
+    return [Binding(a.keys, a.name, a.label, show=False, id=a.id) for a in found]
 
 
 def shown(keys: str) -> str:

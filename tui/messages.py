@@ -16,6 +16,32 @@ class OpenPreview(Message):
 
 
 @dataclass
+class OpenEvidence(Message):
+    """Go to the evidence pane, to what this locator names.
+
+    At once when it is `known`, so that the next key already goes there; a locator that somebody
+    typed is looked for first.
+    """
+
+    locator: str
+    known: bool = False
+
+
+@dataclass
+class OpenCandidate(Message):
+    """Go to the candidates pane, to this candidate."""
+
+    candidate: str
+
+
+@dataclass
+class OpenWrites(Message):
+    """Go to the promotion pane, to the list that holds this operation, receipt or belief."""
+
+    id: str
+
+
+@dataclass
 class Explain(Message):
     """Show meaning and remedy of these codes."""
 

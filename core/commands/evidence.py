@@ -86,21 +86,28 @@ def list_(
     session: str | None = typer.Option(None, help="Only this session (or a prefix of its id)."),
     kind: str | None = typer.Option(None, help="Only this kind."),
     author: str | None = typer.Option(None, help="Only this author."),
+    filter_: str | None = typer.Option(None, "--filter", help="Only with these words."),
     limit: int = typer.Option(100, min=1, max=10_000),
     after: str | None = typer.Option(None, help="Cursor of the page before."),
 ) -> None:
     """Events in the order they stand in their files."""
-    from core.identity import one_id
+    from core.evidence.lookup import session_named
     from schemas.common import Page
     from schemas.evidence import Author, EventKind
 
     _one_of(kind, "--kind", [k.value for k in EventKind])
     _one_of(author, "--author", [a.value for a in Author])
-    with desk_().store.read() as view:
+    desk = desk_()
+    with desk.store.read() as view:
         if session is not None:
-            session = one_id(session, view.evidence.find_sessions(session, 6))
+            session = session_named(view, session)
         page = Page(limit=limit, after=after)
-        events, cursor = view.evidence.events(page, session=session, kind=kind, author=author)
+        if filter_ is None:
+            events, cursor = view.evidence.events(page, session=session, kind=kind, author=author)
+    if filter_ is not None:
+        from core.evidence.search import listed
+
+        events, cursor = listed(desk, filter_, page, session=session, kind=kind, author=author)
     lines = [
         f"{e.id[:11]}  {e.author:<8} {e.kind:<12} L{e.line:<5} {_mark(e)}{one_line(e.text, 90)}"
         for e in events

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -19,8 +20,7 @@ def find(view: Reader, text: str) -> tuple[Event, Locator]:
     """
     locator = parse_locator(text, "ev")
     if locator.session is not None:
-        sessions = view.evidence.find_sessions(locator.session, 6)
-        session = one_id(locator.session, sessions)
+        session = session_named(view, locator.session)
         event = view.evidence.event_at(session, locator.line or 0)
     else:
         known = [locator.id] if locator.complete else view.evidence.find_events(locator.id, 6)
@@ -30,12 +30,53 @@ def find(view: Reader, text: str) -> tuple[Event, Locator]:
     return event, locator
 
 
+def session_named(view: Reader, prefix: str) -> str:
+    """The session that a prefix names; its sub-agents' sessions, which begin alike, are not meant
+    unless the prefix reaches into their part of the name.
+
+    Raises NotFound `id.not-found`, `id.ambiguous`.
+    """
+    found = view.evidence.find_sessions(prefix, 6, agents="/" in prefix)
+    return one_id(prefix, found or view.evidence.find_sessions(prefix, 6))
+
+
 def show(desk: Desk, text: str) -> tuple[Event, Span | None]:
     """One event with its whole text, and the span the locator asked for."""
     with desk.store.read() as view:
         event, locator = find(view, text)
     if locator.span is not None:
         locator.span.cut(event.text.encode())
+    return event, locator.span
+
+
+_SESSION = re.compile(r"^session:([^#]+)$")
+_PATH_LINE = re.compile(r"^(?P<path>.+?)(?::(?P<line>\d{1,9}))?$")
+
+
+def place(view: Reader, text: str) -> tuple[Event, Span | None]:
+    """What a person means who types a locator: an event or a span of one, `session:ID` (its first
+    event), a source file by id or by path, `PATH:31` the event at or after that line.
+
+    Raises NotFound `id.malformed`, `id.not-found`, `id.ambiguous`.
+    """
+    text = text.strip()
+    if named := _SESSION.match(text):
+        session = session_named(view, named[1])
+        turns = view.evidence.turns([session], None, 1)
+        if turns and (event := view.evidence.event(turns[0].event.id)):
+            return event, None
+        raise NotFound("id.not-found", f"No event is at {text}.", given=text)
+    named = _PATH_LINE.match(text)
+    by_id = text.startswith("file_")
+    where = named["path"] if named else text
+    file = view.evidence.file_by_id(where) if by_id else view.evidence.file_by_path(where)
+    if file is not None:
+        line = int(named["line"] or 1) if named else 1
+        event = view.evidence.event_in(file, line)
+        if event is None:
+            raise NotFound("id.not-found", f"No event is at {text}.", given=text)
+        return event, None
+    event, locator = find(view, text)
     return event, locator.span
 
 

@@ -87,7 +87,7 @@ HANDLERS[ACTION, CONSUMER] = Revoke()
 def _dependents(view: Reader, file: StoredFile) -> Iterator[tuple[Effect, str]]:
     """Each live version that cites the source with its disposition, and what it is named by."""
     after = (-1, -1)
-    while found := view.candidates.citing(after, _PAGE):
+    while found := view.candidates.live(after, _PAGE):
         after = found[-1].place
         files = view.evidence.files_of([e for c in found for e in c.events])
         for cited in found:

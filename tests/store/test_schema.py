@@ -14,12 +14,15 @@ from alembic.migration import MigrationContext
 from sqlmodel import SQLModel
 
 import store.tables  # noqa: F401  (fills the metadata)
+from core.evidence.import_ import import_paths
 from core.ports import Desk
 from schemas.errors import Unusable
+from schemas.storage import SessionFilter
 from store.copies import COPIES, Role
 from store.engine import Database
 from store.migrations import HEAD
-from tests.conftest import REVIEWER, Command, make_desk
+from tests.conftest import REVIEWER, Command, make_desk, record, write
+from tests.desks import events, proposed
 
 LARGE_ROWS = {"event_body", "candidate_version", "outbox", "divergence", "receipt", "operation"}
 LARGE_ROWS |= {"artifact_bytes"}
@@ -127,18 +130,25 @@ def test_a_newer_store_is_refused(desk: Desk, command: Command, postgres_url: st
     assert command.json(*options, "status")["reviewer"] == REVIEWER
 
 
-def test_a_store_of_the_first_revision_is_brought_forward(
-    desk: Desk, command: Command, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_store_of_the_first_revision_is_brought_forward(desk: Desk, tmp_path: Path) -> None:
     """What it held stays, the planner's statistics with it; SQLite is backed up before."""
     url = desk.store._db.url  # type: ignore[attr-defined]
     sqlite = desk.store.describe()["backend"] == "sqlite"
+    write(tmp_path / "s.jsonl", record("one"), record("two", "u2", "u1"))
+    import_paths(desk, [tmp_path / "s.jsonl"])
+    (said,) = [e for e in events(desk) if e.text == "one"]
+    cited = proposed(desk, "One holds.", said.id)
+    with desk.store.read() as view:
+        held = view.evidence.sessions(SessionFilter(), None, 10)
     later = [t for t in SQLModel.metadata.tables if t.startswith("artifact")]
+    later += ["session_total", "candidate_source"]
     engine = sa.create_engine(url, poolclass=sa.NullPool)
     with engine.begin() as connection:
         for name in later:
             connection.exec_driver_sql(f"DROP TABLE {name}")
         connection.exec_driver_sql("DROP INDEX belief_recorded")
+        for name in ("low", "high"):
+            connection.exec_driver_sql(f"ALTER TABLE session_file DROP COLUMN {name}")
         connection.exec_driver_sql("UPDATE alembic_version SET version_num = '0001'")
     desk.store.close()
     with engine.connect() as connection:
@@ -146,6 +156,10 @@ def test_a_store_of_the_first_revision_is_brought_forward(
         before = connection.exec_driver_sql(kept).all() if sqlite else []
     again = make_desk(desk.workspace.root, url)
     assert again.workspace.id == desk.workspace.id and again.secret == desk.secret
+    with again.store.read() as view:
+        assert view.evidence.sessions(SessionFilter(), None, 10) == held and held[0].events == 2
+        assert view.candidates.citing(said.id, 5) == [(cited.id, 1)]
+        assert [t.event.text for t in view.evidence.turns(["S"], None, 9)] == ["one", "two"]
     again.store.close()
     with engine.connect() as connection:
         found = connection.exec_driver_sql("SELECT version_num FROM alembic_version").scalar()

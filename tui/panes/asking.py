@@ -3,16 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
-
-from textual.widget import Widget
 
 from schemas.errors import MemdeskError
-from tui.messages import Hints
 from tui.panes.bulk import BulkPane
-
-if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
 
 _DAY = "put off until: monday, 3d, 2 weeks, 5 dec, 2026-12-05 (enter; esc leaves it)"
 _REASON = "reason of the next decision, then a r d decides (enter; esc leaves it)"
@@ -20,9 +13,6 @@ _REASON = "reason of the next decision, then a r d decides (enter; esc leaves it
 
 class AskingPane(BulkPane):
     """Asks in one row above the list, and decides on exactly what was under the cursor then."""
-
-    asking = ""
-    """What is asked for: a `day`, a `reason`, or nothing."""
 
     async def action_defer_until(self) -> None:
         """Ask for a day, then put off the row, the group or the marks."""
@@ -33,7 +23,7 @@ class AskingPane(BulkPane):
         async def done(words: str | None) -> None:
             client = self.client
             if not words or client is None:
-                await self._answered()
+                await self.answered()
                 self.bar.moved_on()
                 return
             try:
@@ -41,19 +31,19 @@ class AskingPane(BulkPane):
             except MemdeskError as err:
                 self.refused(err)
                 return
-            await self._answered()
+            await self.answered()
             if self._target() != target:
                 self.bar.say("the row under the cursor is another now; nothing was put off", "warn")
                 return
             self._decide(replace(self.choice("defer"), until=until))
 
-        await self._ask_for("day", _DAY, done)
+        await self.ask_for("day", _DAY, done)
 
     async def action_reason(self) -> None:
         """Ask for the reason that the next decision carries."""
 
         async def done(words: str | None) -> None:
-            await self._answered()
+            await self.answered()
             if words is None:
                 self.bar.moved_on()
                 return
@@ -61,7 +51,7 @@ class AskingPane(BulkPane):
             text = f"reason “{words}”: the next a r d carries it" if words else "no reason"
             self.bar.say(text)
 
-        await self._ask_for("reason", _REASON, done)
+        await self.ask_for("reason", _REASON, done)
 
     async def action_clear(self) -> None:
         """One step back: from the detail, out of the filter, without the reason."""
@@ -88,24 +78,3 @@ class AskingPane(BulkPane):
             (row.id, row.version) if row is not None else None,
             group.key if group is not None else None,
         )
-
-    async def _ask_for(
-        self, what: str, label: str, done: Callable[[str | None], Awaitable[None]]
-    ) -> None:
-        from tui.widgets.ask import AskInput
-
-        await self.query(AskInput).remove()
-        self.asking = what
-        box = AskInput(label, done)
-        await self.mount(box, before=self.query_one("#split", Widget))
-        box.focus()
-        self.post_message(Hints())
-
-    async def _answered(self) -> None:
-        from tui.widgets.ask import AskInput
-
-        self.asking = ""
-        self.post_message(Hints())
-        # At once, not after the next message: what is armed next must not be disarmed by it.
-        self.screen.set_focus(self.list)
-        await self.query(AskInput).remove()

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
-from typing import TYPE_CHECKING, TypeVar, cast
+from collections.abc import Awaitable, Callable
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from textual.containers import Vertical
+from textual.widget import Widget
 
 from schemas.errors import MemdeskError, Unusable
-from tui.messages import Explain
+from tui.messages import Explain, Hints
 from tui.theme import Glyphs, glyphs
 from tui.widgets.bar import Bar
+from tui.widgets.lines import LineView
 from tui.widgets.text import brief
 
 if TYPE_CHECKING:
@@ -25,6 +27,8 @@ class Pane(Vertical):
     """One pane of the desk. Subclasses compose, load when the store is open, and give hints."""
 
     number = 0
+    asking = ""
+    """What is asked for in a row of its own: a `day`, a `reason`, a `place`, or nothing."""
 
     @property
     def glyphs(self) -> Glyphs:
@@ -52,6 +56,49 @@ class Pane(Vertical):
 
     def focus_list(self) -> None:
         """Put the focus where keys belong first."""
+
+    @property
+    def front(self) -> Widget:
+        """What has the keys when nothing is asked."""
+        return self.query(LineView).first()
+
+    async def ask_for(
+        self,
+        what: str,
+        label: str,
+        done: Callable[[str | None], Awaitable[None]],
+        *,
+        value: str = "",
+    ) -> None:
+        """Ask for words in a row below the summary; `done` gets them, or None."""
+        from tui.widgets.ask import AskInput
+
+        await self.query(AskInput).remove()
+        self.asking = what
+        if value:
+            # What is typed already covers what is asked.
+            self.bar.say(label)
+        box = AskInput(label, done, value)
+        await self.mount(box, after=0)
+        box.focus()
+        self.post_message(Hints())
+
+    async def answered(self) -> None:
+        """The row that asked goes away, keys go back to where they were."""
+        from tui.widgets.ask import AskInput
+
+        self.asking = ""
+        self.post_message(Hints())
+        # At once, not after the next message: what is armed next must not be disarmed by it.
+        self.screen.set_focus(self.front)
+        await self.query(AskInput).remove()
+
+    def bookmark(self) -> object:
+        """Where one is, for a way back."""
+        return None
+
+    def return_to(self, mark: Any) -> None:
+        """Go where `bookmark` was made."""
 
     def opened(self) -> None:
         """The store is open: load."""

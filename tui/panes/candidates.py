@@ -9,7 +9,7 @@ from textual.binding import BindingType
 from textual.containers import Vertical
 
 from tui import keys
-from tui.messages import Hints
+from tui.messages import Hints, OpenEvidence
 from tui.panes import candidate_hints as hinting
 from tui.panes.asking import AskingPane
 from tui.theme import STATE_ROLE
@@ -60,6 +60,8 @@ class CandidatesPane(AskingPane):
         """The row, or the header, that was under the cursor last."""
         self.undoable = False
         """True when `u` would take something back."""
+        self._goal: int | None = None
+        """Number of the row that is to be under the cursor once it is here."""
         self._counts: Counts | None = None
 
     def make_list(self) -> PagedList:
@@ -141,6 +143,9 @@ class CandidatesPane(AskingPane):
         self.list.empty = self._nothing()
         groups = self._groups(result.groups)
         self.list.load(result.anchors, result.total, result.pages, groups)
+        if self._goal is not None:
+            self.list.go_to(self._goal)
+            self._goal = None
         self._summary()
         self._show_last(last or [])
         self.post_message(Hints())
@@ -297,6 +302,40 @@ class CandidatesPane(AskingPane):
         else:
             self.load_detail()
         self.post_message(Hints())
+
+    # coming from elsewhere
+
+    def show_candidate(self, id_: str) -> None:
+        """List this candidate alone, whatever its state; esc shows the others."""
+        self._list_as(len(_VIEWS) - 1, id_, None)
+
+    def bookmark(self) -> object:
+        """The list that is shown, and the row in it."""
+        row = self.current
+        return self.view, self.words, row.number if row else None
+
+    def return_to(self, mark: tuple[int, str, int | None]) -> None:
+        """Show that list again."""
+        self._list_as(*mark)
+
+    def _list_as(self, view: int, words: str, number: int | None) -> None:
+        self.view, self.words, self._goal = view, words, number
+        self.kept.clear()
+        self.disarm()
+        self.list.forget()
+        self.reload()
+
+    @work(exclusive=True, group="candidate-source")
+    async def action_source(self) -> None:
+        """Read the source where it was said."""
+        client, row = self.client, self.current
+        if client is None or row is None:
+            return
+        cited = await self.ask(lambda: client.source_of(row.id, row.version))
+        if cited:
+            self.post_message(OpenEvidence(cited, known=True))
+        elif cited is not None:
+            self.bar.say("this candidate names no source", "warn")
 
     # looking
 

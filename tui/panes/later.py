@@ -36,11 +36,6 @@ WHAT: dict[int, tuple[str, str, str]] = {
         "What agents wrote in the workspace, with its lineage, registered as it appears.",
         "The watcher is not built yet.",
     ),
-    7: (
-        "Evidence",
-        "Sessions, messages and files as they were said, down to the byte.",
-        "For now: memdesk evidence list, memdesk evidence show session:ID#L12.",
-    ),
 }
 
 

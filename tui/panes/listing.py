@@ -55,6 +55,11 @@ class ListingPane(Pane):
         return self.query_one(PagedList)
 
     @property
+    def front(self) -> Widget:
+        """The list."""
+        return self.list
+
+    @property
     def detail(self) -> Document:
         """The detail."""
         return self.query_one("#detail", Document)

@@ -173,6 +173,12 @@ class PromotionPane(ListsPane):
         if self.tab == 0:
             self.stay(receipt.subject.partition("@")[0])
 
+    def show_write(self, id_: str) -> None:
+        """List an operation, a receipt or a belief alone in its list; esc shows the others."""
+        self.words = id_
+        tab = {"op": 1, "rcpt": 2, "bel": 3}[id_.partition("_")[0]]
+        self._turn(tab - self.tab)
+
     def action_back(self) -> None:
         """Back to the list, and from there out of the filter."""
         if self._busy:

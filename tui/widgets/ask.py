@@ -16,8 +16,10 @@ class AskInput(WordsInput):
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "leave", show=False)]
 
-    def __init__(self, label: str, done: Callable[[str | None], Awaitable[None]]) -> None:
-        super().__init__(placeholder=label, compact=True)
+    def __init__(
+        self, label: str, done: Callable[[str | None], Awaitable[None]], value: str = ""
+    ) -> None:
+        super().__init__(value, placeholder=label, compact=True)
         self.cursor_blink = False
         self._done = done
 
