@@ -77,14 +77,20 @@ _ASKED_ABOUT = re.compile(
     r"(?:what|how|where|why|which)\b[^,:;]*$|to do (?:so|that|this|it)\W*$", re.I
 )
 _POLITE = re.compile(_LEAD + r"(?:please )?(?:can|could|will|would) you\b", re.I)
+_NO_ORDER = (
+    r"(?:(?:mind|again|had|has|have|been|is|are|was|were|works?|seen|saw|heard|knew|thought|felt|got|"
+    r"happy|glad|good|great|nice|fun|here|there|on|in|at|up|down|too|a|the)\b|"
+    r"(?!embed|shed|shred)\w+[^e\W]ed\b|(?!bring|ping|string)\w{2,}ing\b)"
+)
+"""What follows "always" and "never" where they tell something instead of asking for it."""
 _STANDING = re.compile(
     _LEAD + r"(?:please\s+)?"
     r"(?:from now on|going forward|as a rule|"
     rf"(?:in (?:the )?future|by default|next time),? (?:please )?"
     rf"(?:(?:always|only|you|don'?t|never)\b|{_VERBS})|"
-    r"whenever you(?! want| like| can| feel|'re (?:ready|done)| are (?:ready|done))|"
+    r"whenever you(?! want| like| need| can| feel|'re (?:ready|done)| are (?:ready|done))|"
     rf"every time (?:you|we)\b[^,.;:]{{3,60}}, (?:please |always )?{_VERBS}|"
-    r"(?:don'?t ever|always|never)\s+(?!mind|again\b|had|has|have|been|works?\b|seen|happy|glad|a\b|the\b)|"
+    rf"(?:don'?t ever|always|never)\s+(?!{_NO_ORDER})|"
     r"(?:you (?:should|must) |make sure (?:to |you |that you )?)(?:always|never)\s|"
     r"(?:when(?:ever)?|if|before|after|for|in) [^,.;:]{3,60}, (?:please )?(?:always|never)\s|"
     r"stop (?:using|adding|writing|creating|committing|pushing|putting)\s|"
@@ -120,7 +126,7 @@ _PREFERS = re.compile(
 )
 _CORRECTS = re.compile(
     r"(?:no|nope|wrong|actually|correction|that'?s (?:wrong|not right))\b[^:\n]{0,60}?[:,]\s+"
-    r"(?=(?:the|our|we|all|every|(?!(?:this|is|was|its|has|does|yes|thanks)\b)\w+s)\b)",
+    r"(?=(?:the|our|we|all|every|(?!(?:this|is|was|its|has|does|yes|thanks|always|as|sometimes|besides)\b)\w+s)\b)",
     re.I,
 )
 _PASSING = re.compile(

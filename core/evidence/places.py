@@ -20,6 +20,7 @@ from schemas.errors import NotFound, Refused
 _SUFFIXES = (".jsonl", ".md", ".markdown", ".txt")
 _MAYBE = (".json", ".traj", ".db", ".sqlite", ".sqlite3")
 """Taken by a folder walk too, and only noted as skipped where they are no evidence."""
+_ENDING = 9
 _SKIPPED = (".git", ".memdesk", "node_modules", ".venv")
 
 _OPEN = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
@@ -68,7 +69,13 @@ def _walk(top: Path, met: Met) -> None:
             elif name.lower().endswith(_SUFFIXES + _MAYBE):
                 met.files.append(path)
             else:
-                met.others[path.suffix.lower()] += 1
+                met.others[_ending(name)] += 1
+
+
+def _ending(name: str) -> str:
+    """The ending of a name if it is a common kind of one; empty else, so that no name leaks."""
+    ending = os.path.splitext(name)[1].lower()
+    return ending if ending.isascii() and ending[1:].isalnum() and len(ending) <= _ENDING else ""
 
 
 def only_maybe(path: Path) -> bool:

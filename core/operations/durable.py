@@ -337,7 +337,7 @@ def _failure(err: OSError, path: str) -> MemdeskError:
     if err.errno in (errno.ENOSPC, errno.EDQUOT):
         return Unusable("store.full", f"{path}: no space left; it is as it was.", path=path)
     if err.errno == errno.ELOOP:
-        return Refused("destination.link", path=path)
+        return Refused("destination.link", f"{path} is a link.", path=path)
     if err.errno in (errno.ENOSYS, errno.EINVAL, errno.ENOTSUP, errno.EXDEV):
         return Unusable("destination.exchange-unsupported", path=path)
     return Unusable("destination.unwritable", f"{path}: {err.strerror}", path=path)

@@ -76,6 +76,8 @@ STANDING = [
     "We use gettext, not homemade tables.",
     "Stop adding comments that repeat the code.",
     "Next time, run the type checker first.",
+    "Never embed fonts in generated pictures.",
+    "Always bring the changelog up to date.",
     "By default don't reformat what you did not touch.",
 ]
 DECIDED = [
@@ -225,6 +227,12 @@ NOTHING = [
     "No, this is the wrong file, I meant the other.",
     "Wrong, the tests are still failing on CI.",
     "Always happy to help with that sort of thing.",
+    "Always here when something breaks at night!",
+    "Always looking for a faster way to build this.",
+    "Never heard of it, but it sounds useful.",
+    "Never expected the parser to be that slow.",
+    "Whenever you need more input, ask me.",
+    "No, always good to see the numbers first.",
     "Always the same error in the log here.",
     # written words that lean on what stands around them
     "Decision: Option 3 — both.",

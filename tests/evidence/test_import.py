@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 
 from core.evidence.import_ import import_paths
@@ -38,6 +39,8 @@ def laid(folder: Path) -> Path:
     write(folder / "s.jsonl", record("one", "u1"))
     write(folder / "package.json", b'{"name": "x"}')
     write(folder / "main.py", b"print()")
+    with open(os.fsencode(folder) + b"/odd.\xff\xfe", "wb"):
+        pass
     (folder / "link.jsonl").symlink_to("s.jsonl")
     (folder / "elsewhere").symlink_to(folder.parent)
     return folder
@@ -48,7 +51,7 @@ def test_everything_a_folder_holds_is_read_or_named(
 ) -> None:
     """Links and foreign JSON with their codes, other kinds by number; nothing of it is a failure."""
     report = command.json("evidence", "import", str(laid(tmp_path / "logs")))
-    assert (report["sources"], report["refused"], report["others"]) == (1, [], {".py": 1})
+    assert (report["sources"], report["refused"], report["others"]) == (1, [], {"": 1, ".py": 1})
     left = {x["path"].rpartition("/")[2]: x["code"] for x in report["skipped"]}
     assert left == {
         "link.jsonl": "path.link",
@@ -57,7 +60,7 @@ def test_everything_a_folder_holds_is_read_or_named(
     }
     said = command.run("evidence", "import", str(tmp_path / "logs"))[1]
     assert "link.jsonl: path.link" in said and "outside the workspace" not in said
-    assert "1 files of other kinds: 1 .py" in said
+    assert "2 files of other kinds: 1 without ending, 1 .py" in said
 
 
 def test_a_file_that_could_not_be_read_ends_the_call_with_three(

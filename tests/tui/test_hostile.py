@@ -234,3 +234,10 @@ def test_a_refused_workspace_is_two_lines_and_its_status(tmp_path: Path) -> None
     plain = terminal.plain()
     assert status == 6 or status > 0
     assert "config.invalid" in plain and "Traceback" not in plain
+
+
+def test_an_input_takes_written_marks_as_they_are() -> None:
+    """It holds nothing hidden, so what only looks like a mark can't be mistaken in it."""
+    words = WordsInput()
+    assert words.validate_value("find ‹202E› and ␛, ‹") == "find ‹202E› and ␛, ‹"
+    assert words.validate_value("a\u202eb\x1bc\u00a0d\te") == "abcde"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from textual.widgets import Input
 
-from core.safe_text import visible
+from core.safe_text import hidden
 
 
 class WordsInput(Input):
@@ -14,4 +14,6 @@ class WordsInput(Input):
 
     def validate_value(self, value: str) -> str:
         """The words without characters that a row may not hold."""
-        return value if visible(value) == value else "".join(c for c in value if visible(c) == c)
+        if value.isascii() and value.isprintable():
+            return value
+        return "".join(c for c in value if c == " " or not (hidden(c) or c.isspace()))
