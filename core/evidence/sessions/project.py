@@ -39,12 +39,9 @@ class Project:
 
     def _other(self, folder: Path) -> bool:
         """True for the root of another repository or workspace; a checkout of this one is none."""
-        if (folder / ".memdesk").is_dir():
+        if os.path.isdir(folder / ".memdesk"):
             return True
-        git = folder / ".git"
-        if not git.exists():
-            return False
-        return folder not in self.roots
+        return os.path.exists(folder / ".git") and folder not in self.roots
 
     def slugs(self) -> list[str]:
         """How Claude Code may have named the folders of the project's sessions begin."""
@@ -67,6 +64,6 @@ def _worktrees(root: Path) -> list[Path]:
         for entry in sorted((root / ".git" / "worktrees").iterdir()):
             with contextlib.suppress(OSError, ValueError):
                 place = Path((entry / "gitdir").read_text("utf-8").strip()).parent
-                if place.is_absolute() and not (place / ".memdesk").is_dir():
+                if place.is_absolute() and not os.path.isdir(place / ".memdesk"):
                     out.append(Path(os.path.realpath(place)))
     return out
