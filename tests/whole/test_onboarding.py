@@ -312,3 +312,14 @@ def test_a_workspace_that_lost_its_ignore_file_hides_again(repository: Path, cli
     assert porcelain(repository) != ""
     cli.json("init")
     assert porcelain(repository) == ""
+
+
+def test_an_aiwg_project_is_named_with_its_memory(cli: Cli) -> None:
+    """`.aiwg/` with its line memory, in words and in JSON; no byte of it moves."""
+    text = write(cli.root / ".aiwg/memory/line-memory.txt", b"Prefer uv over pip.\n")
+    found = cli.json("init")
+    assert found["aiwg"] is True and found["memory_files"] == [".aiwg/memory/line-memory.txt"]
+    shown = cli.run("init").stdout
+    assert "an AIWG project: line-memory.txt" in shown
+    assert "none that agents stored for this folder" in shown
+    assert text.read_bytes() == b"Prefer uv over pip.\n"
