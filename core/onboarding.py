@@ -55,7 +55,7 @@ def discover(desk: Desk, *, created: bool) -> Offer:
     found = sessions.find(root, desk.policy.evidence.roots)
     read = rules.follow(desk).read
     own = line_memory_files.Settings()
-    memory = [p for p in (own.path, own.metadata) if (root / p).is_file()]
+    memory = [p for p in (own.path, own.metadata) if os.path.isfile(root / p)]
     folders = dict.fromkeys(_shown(s.path.parent) for s in found.sessions)
     with desk.store.read() as view:
         stored = _stored(desk, view, found.sessions, since)
@@ -64,7 +64,7 @@ def discover(desk: Desk, *, created: bool) -> Offer:
         workspace=desk.workspace.id,
         root=_shown(root),
         created=created,
-        aiwg=(root / ".aiwg").is_dir(),
+        aiwg=os.path.isdir(root / ".aiwg"),
         session_folders=tuple(folders),
         sessions=len(found.sessions),
         recent=sum(s.recent for s in stored),

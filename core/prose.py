@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Iterator
 
 LIST_MARK = re.compile(r"^\s*(?:[-*+•]|\d{1,3}[.)])\s+(?:\[[ xX]\]\s+)?")
-HEADING = re.compile(r"^#{1,6}\s+(?P<title>.+?)\s*#*\s*$")
+_HEADING = re.compile(r"^#{1,6}\s+(?=\S)")
 EMPHASIS = re.compile(r"\*\*|(?<!\w)__|__(?!\w)")
 _FENCE = re.compile(r"^\s{0,3}(`{3,}|~{3,})")
 _NO_PROSE = (">", "|", "<")
@@ -47,7 +47,7 @@ def lines(text: str, continues: Continues) -> Iterator[tuple[int, str, bool]]:
         lead = LIST_MARK.match(line)
         offset = lead.end() if lead else len(line) - len(line.lstrip())
         words = line[offset:]
-        if not HEADING.match(plain):
+        if heading(plain) is None:
             listed = lead is not None
             while i < len(rows) and not opens(rows[i]) and continues(words, rows[i], listed):
                 words += "\n" + rows[i]
@@ -65,12 +65,21 @@ def _fenced(fence: str | None, mark: re.Match[str], line: str) -> str | None:
     return None if closes else fence
 
 
+def heading(line: str) -> str | None:
+    """The title a line is, without its marks; None for one that is no heading.
+
+    No pattern looks for where the title ends: a stranger's line of blanks must not take for ever.
+    """
+    mark = _HEADING.match(line)
+    return None if mark is None else line[mark.end() :].rstrip().rstrip("#").rstrip()
+
+
 def opens(line: str) -> bool:
     """True for a line that can't go on with a paragraph: blank, list, heading, fence, quote, table."""
     plain = line.strip()
     if not plain or plain.startswith(_NO_PROSE):
         return True
-    return bool(LIST_MARK.match(line) or HEADING.match(line) or _FENCE.match(line))
+    return bool(LIST_MARK.match(line) or _HEADING.match(line) or _FENCE.match(line))
 
 
 def sentences(words: str) -> Iterator[tuple[int, int]]:

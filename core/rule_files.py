@@ -229,7 +229,7 @@ class _Reading:
         Raises Refused `path.outside-workspace`.
         """
         root = self.workspace.root
-        if not (root / path).is_symlink():
+        if not os.path.islink(root / path):
             return path
         real = Path(os.path.realpath(root / path))
         if not real.is_relative_to(root) or {".git", FOLDER} & set(real.relative_to(root).parts):
@@ -259,7 +259,7 @@ class _Reading:
                 target = os.path.normpath(folder / named.rstrip(".,;:)"))
                 inside = not target.startswith("..") and target != "."
                 prosaic = PurePosixPath(target).suffix.lower() in _IMPORTED
-                if inside and prosaic and (self.workspace.root / target).is_file():
+                if inside and prosaic and os.path.isfile(self.workspace.root / target):
                     found.add(target)
         return found
 
@@ -308,7 +308,7 @@ def _rules(body: str, imported: set[str]) -> Iterator[Rule]:
     line, at = 1, 0
     for start, words, listed in prose.lines(body, _continues):
         line, at = line + body.count("\n", at, start), start
-        if prose.HEADING.match(words):
+        if prose.heading(words) is not None:
             continue
         if imported and _imported(words):
             continue

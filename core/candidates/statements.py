@@ -199,9 +199,9 @@ def find(text: str, *, owner: bool) -> Iterator[Found]:
     """Durable statements of one message; `owner` opens the rules for a person's own words."""
     heading: CandidateKind | None = None
     for start, line, listed in prose.lines(text, _continues):
-        title = prose.HEADING.match(line)
-        if title:
-            heading = heading_kind(title["title"])
+        title = prose.heading(line)
+        if title is not None:
+            heading = heading_kind(title)
             continue
         if heading is not None and listed:
             yield from _kept(text, start, start + len(line), heading, "heading")
@@ -285,7 +285,7 @@ def restated(text: str) -> Iterator[Found]:
     for start, line, _listed in prose.lines(text, _continues):
         for a, b in prose.sentences(line):
             words = line[a:b]
-            if words.rstrip().endswith("?") or prose.HEADING.match(words):
+            if words.rstrip().endswith("?") or prose.heading(words) is not None:
                 continue
             if said := _RESTATES.match(words):
                 bare = (

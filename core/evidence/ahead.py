@@ -45,11 +45,13 @@ class Ahead:
     def __init__(self) -> None:
         self._socket, theirs = socket.socketpair()
         command = f"from core.evidence.ahead import serve; serve({theirs.fileno()})"
-        # -P: a workspace that holds a `core` folder of its own is never imported.
+        # -P: a workspace that holds a `core` folder of its own is never imported. In a group of its
+        # own: ctrl-c is for the importer, which ends it.
         self._process = subprocess.Popen(
             [sys.executable, "-P", "-c", command],
             pass_fds=(theirs.fileno(),),
             stdin=subprocess.DEVNULL,
+            process_group=0,
         )
         theirs.close()
         self._frames: queue.Queue[bytearray | None] = queue.Queue(_BUFFERED)

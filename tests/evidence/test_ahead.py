@@ -90,6 +90,30 @@ def test_losing_the_process_loses_nothing(
     desk.store.close()
 
 
+def test_an_interrupt_at_the_terminal_is_for_the_importer_alone(
+    tmp_path: Path, always: None, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """The reading process stands in a group of its own, is ended with the import, and says nothing."""
+    groups, started = [], []
+    begin = ahead.Ahead.__init__
+
+    def remember(self: ahead.Ahead) -> None:
+        begin(self)
+        started.append(self._process)
+
+    def stop(_path: str, _read: int, _size: int) -> None:
+        groups.append(os.getpgid(started[0].pid))
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(ahead.Ahead, "__init__", remember)
+    desk = make_desk(tmp_path / "a")
+    with pytest.raises(KeyboardInterrupt):
+        import_paths(desk, [sessions(tmp_path / "in", 1)], progress=stop)
+    assert groups == [started[0].pid] and started[0].poll() is not None
+    assert verify(desk).ok and capfd.readouterr().err == ""
+    desk.store.close()
+
+
 def test_a_folder_called_core_is_not_imported_by_it(
     tmp_path: Path, always: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -78,6 +78,10 @@ def test_checkouts_of_the_repository_belong_to_it_unless_they_have_a_workspace(r
         subprocess.run([*run, "worktree", "add", "-q", str(place)], check=True, capture_output=True)
         stored.claude(place, place.name)
     (root.parent / "own/.memdesk").mkdir()
+    stranger = root.parent / "stranger"
+    (stranger / ".git").mkdir(parents=True)
+    stored.claude(stranger, "stranger")
+    write(root / ".git/worktrees/planted/gitdir", f"{stranger}/.git\n".encode())
     assert names(sessions.find(root)) == ["in", "out"]
 
 

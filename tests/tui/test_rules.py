@@ -51,7 +51,15 @@ async def test_the_mark_follows_the_file_while_the_desk_is_open(
 
 
 async def test_nothing_said_by_rules_is_said_in_one_sentence(laid: Desk, workspace: Path) -> None:
-    """The view is empty and says so."""
+    """The view that lost its last row says so, and `f` goes round without it."""
+    path = write(workspace / "CLAUDE.md", f"- {RULE}\n".encode())
     async with opened(workspace) as desk:
+        await desk.sees("in rules 1")
         await desk.press(*"fffff")
+        await desk.sees("CLAUDE.md:1")
+        path.unlink()
         await desk.sees("No pending candidate says what a rule file says already.")
+        await desk.press("f", "f")
+        assert "needs you 6" in desk.rows()[1] and "in rules" not in desk.rows()[1]
+        await desk.press(*"ffffff")
+        assert desk.candidates.view == 0

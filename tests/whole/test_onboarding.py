@@ -87,11 +87,15 @@ def opened(root: Path) -> Desk:
     return desks.open_(root, Actor(reviewer=REVIEWER, door=Door.COMMAND))
 
 
-def answered(root: Path, keys: bytes, until: str = QUESTION) -> tuple[int, str]:
-    """Run `init` on a terminal of 80 columns, answer its question; exit status and all it wrote."""
+def answered(root: Path, keys: bytes, then: str) -> tuple[int, str]:
+    """Run `init` on a terminal of 80 columns, answer its question, wait for the words it ends with.
+
+    Exit status and all it wrote.
+    """
     terminal = Terminal(root, (80, 24), "init")
-    terminal.sees(until)
+    terminal.sees(QUESTION, seconds=240)
     os.write(terminal.fd, keys)
+    terminal.sees(then, seconds=240)
     status = terminal.close()
     return status, terminal.plain().replace("\r", "")
 
@@ -105,7 +109,7 @@ def number(text: str, pattern: str) -> int:
 def test_story_one_onboard(repository: Path, cli: Cli) -> None:
     """Story 1: `init`, `enter`: the report adds up, one waits, a rule's words are out of the way."""
     before = (repository / "CLAUDE.md").read_bytes()
-    status, text = answered(repository, b"\r")
+    status, text = answered(repository, b"\r", "Decide on them")
     assert status == 0
     assert "12 rules, read as policy, never written" in text
     assert "31 conversations" in text and "Import 31 of 31 conversations" in text
@@ -190,14 +194,19 @@ def test_the_window_is_over_events_and_all_means_all(cli: Cli) -> None:
 
 
 @pytest.mark.parametrize(
-    ("keys", "status", "events"),
-    [(b"n\r", 0, False), (b"what\rall\r", 0, True), (b"\x03", 130, False)],
+    ("keys", "then", "status", "events"),
+    [
+        (b"n\r", "agents' words too", 0, False),
+        (b"what\rall\r", "Decide on them", 0, True),
+        (b"\x03", "Interrupted.", 130, False),
+    ],
+    ids=["no", "nonsense then all", "ctrl-c"],
 )
 def test_every_answer_leaves_a_good_workspace(
-    repository: Path, cli: Cli, keys: bytes, status: int, events: bool
+    repository: Path, cli: Cli, keys: bytes, then: str, status: int, events: bool
 ) -> None:
     """No, nonsense and then all, ctrl-c: the status says it, nothing is half done, init goes on."""
-    done, text = answered(repository, keys)
+    done, text = answered(repository, keys, then)
     assert done == status, text
     assert "Traceback" not in text
     assert (cli.json("status")["evidence"]["events"] > 0) is events
@@ -312,3 +321,14 @@ def test_a_workspace_that_lost_its_ignore_file_hides_again(repository: Path, cli
     assert porcelain(repository) != ""
     cli.json("init")
     assert porcelain(repository) == ""
+
+
+def test_an_aiwg_project_is_named_with_its_memory(cli: Cli) -> None:
+    """`.aiwg/` with its line memory, in words and in JSON; no byte of it moves."""
+    text = write(cli.root / ".aiwg/memory/line-memory.txt", b"Prefer uv over pip.\n")
+    found = cli.json("init")
+    assert found["aiwg"] is True and found["memory_files"] == [".aiwg/memory/line-memory.txt"]
+    shown = cli.run("init").stdout
+    assert "an AIWG project: line-memory.txt" in shown
+    assert "none that agents stored for this folder" in shown
+    assert text.read_bytes() == b"Prefer uv over pip.\n"

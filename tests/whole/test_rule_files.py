@@ -192,6 +192,24 @@ def test_comments_are_blanked_in_their_places(text: str, blanked: str) -> None:
     assert prose.without_comments(text) == blanked
 
 
+@pytest.mark.parametrize(
+    ("line", "title"),
+    [
+        ("# Decisions", "Decisions"),
+        ("## Key decisions ##  ", "Key decisions"),
+        ("#No heading", None),
+        ("####### No heading", None),
+        ("# ", None),
+        ("# a" + " " * 200_000 + "x", "a" + " " * 200_000 + "x"),
+        ("# a" + " #" * 100_000 + "x", "a" + " #" * 100_000 + "x"),
+    ],
+    ids=range(7),
+)
+def test_a_heading_of_any_length_is_known_at_once(line: str, title: str | None) -> None:
+    """A stranger's line of blanks once took as many steps as the cube of its length."""
+    assert prose.heading(line) == title
+
+
 def test_what_moved_is_seen_without_reading(sqlite_desk: Desk) -> None:
     """A signature moves with any write to a known file, and with a new one at the root."""
     root = sqlite_desk.workspace.root

@@ -340,8 +340,10 @@ class CandidatesPane(AskingPane):
     # looking
 
     def action_states(self) -> None:
-        """Show another state."""
+        """Show another state; what rule files say only while there is any."""
         self.view = (self.view + 1) % len(_VIEWS)
+        if _VIEWS[self.view][0] == _RULES and not (self._counts and self._counts.ruled):
+            self.view = (self.view + 1) % len(_VIEWS)
         self.kept.clear()
         self.list.move_to(0)
         self.disarm()

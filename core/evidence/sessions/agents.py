@@ -146,7 +146,7 @@ def _opencode(project: Project, found: Found) -> None:
     Its database holds all projects' sessions, and an import takes a file whole; it is only named.
     """
     home = Path(os.environ.get("XDG_DATA_HOME") or Path.home() / ".local/share") / "opencode"
-    if (home / "opencode.db").is_file():
+    if os.path.isfile(home / "opencode.db"):
         found.leave(why.DATABASES)
     for path in found.files(home / "storage" / "session", ".json", depth=2):
         try:
@@ -161,9 +161,9 @@ def _opencode(project: Project, found: Found) -> None:
 def _aider(project: Project, found: Found) -> None:
     """Aider: one growing file in the repository itself, without times that say their zone."""
     path = project.root / ".aider.chat.history.md"
-    if path.is_symlink():
+    if os.path.islink(path):
         found.leave(why.LINKS)
-    elif path.is_file() and (seen := found.looked(path, named("aider"))) is not None:
+    elif os.path.isfile(path) and (seen := found.looked(path, named("aider"))) is not None:
         found.add("Aider", path, seen.newest)
 
 
@@ -180,7 +180,7 @@ STORES: tuple[Callable[[Project, Found], None], ...] = (
 
 def listed(project: Project, root: Path, found: Found) -> None:
     """Files under a folder of the configuration that some reader takes for a session."""
-    if not root.is_dir():
+    if not os.path.isdir(root):
         found.leave(why.MISSING)
         return
     try:

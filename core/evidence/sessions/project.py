@@ -39,12 +39,9 @@ class Project:
 
     def _other(self, folder: Path) -> bool:
         """True for the root of another repository or workspace; a checkout of this one is none."""
-        if (folder / ".memdesk").is_dir():
+        if os.path.isdir(folder / ".memdesk"):
             return True
-        git = folder / ".git"
-        if not git.exists():
-            return False
-        return folder not in self.roots
+        return os.path.exists(folder / ".git") and folder not in self.roots
 
     def slugs(self) -> list[str]:
         """How Claude Code may have named the folders of the project's sessions begin."""
@@ -62,11 +59,22 @@ def slug(path: str) -> str:
 
 def _worktrees(root: Path) -> list[Path]:
     """Other checkouts of the repository at `root` that are no workspaces of their own."""
-    out = []
-    with contextlib.suppress(OSError, ValueError):
+    found: list[Path] = []
+    with contextlib.suppress(OSError):
         for entry in sorted((root / ".git" / "worktrees").iterdir()):
             with contextlib.suppress(OSError, ValueError):
-                place = Path((entry / "gitdir").read_text("utf-8").strip()).parent
-                if place.is_absolute() and not (place / ".memdesk").is_dir():
-                    out.append(Path(os.path.realpath(place)))
-    return out
+                place = Path(_line(entry / "gitdir")).parent
+                if _names(place, entry) and not os.path.isdir(place / ".memdesk"):
+                    found.append(Path(os.path.realpath(place)))
+    return found
+
+
+def _names(place: Path, entry: Path) -> bool:
+    """True for a checkout that names this repository, too: one side alone can name anybody's."""
+    back = _line(place / ".git").removeprefix("gitdir:").strip()
+    return place.is_absolute() and os.path.realpath(back) == os.path.realpath(entry)
+
+
+def _line(path: Path) -> str:
+    with path.open("rb") as file:
+        return file.read(8_192).decode().strip()
