@@ -110,6 +110,40 @@ class ArtifactRange(Document):
     base64: str | None = None
 
 
+class LineRange(Contract):
+    """Lines `first` to `last` of a file, both counted from 1 and both contained."""
+
+    first: int = Field(ge=1)
+    last: int = Field(ge=1)
+
+
+class ExtractPart(LineRange):
+    """One stretch of an extract with its words; bytes that are no UTF-8 show as U+FFFD."""
+
+    text: str
+
+
+class Extract(Document):
+    """Chosen lines of one artifact revision: derived, and never the source itself (spec 1.5)."""
+
+    locator: str
+    """`art_…#lA-B,C-D`: the revision and its lines."""
+    artifact: Artifact
+    derived: bool = True
+    covers: tuple[LineRange, ...]
+    misses: tuple[LineRange, ...]
+    lines: int = Field(ge=0)
+    """Lines covered, of `artifact.lines`."""
+    complete: bool
+    stale: bool
+    """True when the source's path has a newer revision."""
+    digest: Digest
+    """Of the covered bytes, one stretch after the other."""
+    time: int
+    parts: tuple[ExtractPart, ...] = ()
+    """The words, where they are shown; read from the source each time."""
+
+
 class ImportReport(Document):
     """What an import did; `read == new + duplicate + waiting` (spec 1.3).
 

@@ -125,6 +125,13 @@ def test_versions_decisions_and_receipts_are_sealed_with_the_workspace_secret(
                 query = "SELECT document FROM receipt WHERE id = ?"
                 document = json.loads(db.execute(query, (subject,)).fetchone()[0])
                 del document["replayed"]
+            elif entry["kind"] == "source":
+                file, path = subject.split(" ", 1)
+                query = (
+                    "SELECT id, path, format, head, revision, notes, created FROM source_file "
+                    "WHERE id = ?"
+                )
+                document = [path, *db.execute(query, (file,)).fetchone()]
             else:
                 table = {"candidate": "candidate_version", "decision": "decision"}[entry["kind"]]
                 id_, version = subject.split("@")
@@ -138,7 +145,7 @@ def test_versions_decisions_and_receipts_are_sealed_with_the_workspace_secret(
                 document = [subject, document] if entry["kind"] == "decision" else document
             assert seal(secret, document) == entry["root"], subject
             checked.append(entry["kind"])
-    assert set(checked) == {"candidate", "decision", "receipt"}
+    assert set(checked) == {"candidate", "decision", "receipt", "source"}
 
 
 def test_a_receipt_is_an_anchor_for_the_chain(
