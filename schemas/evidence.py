@@ -66,6 +66,21 @@ class Event(Contract):
     """Id of an earlier event with the same native id and words (a resumed or forked session)."""
 
 
+class Partial(Contract):
+    """A tool's output that its client cut: what is missing and how to read it (spec 1.5)."""
+
+    left_out: str
+    """In the client's words."""
+    whole: str | None = None
+    """Where the client says the whole is: a name, never opened."""
+    artifact: str | None = None
+    """The artifact that holds the whole, when that file was kept."""
+    file: str | None = None
+    """The source file that holds it, when it was imported."""
+    read: str | None = None
+    """The command that reads the next of it, or that keeps it first."""
+
+
 class SourceFile(Contract):
     """A file whose records are evidence; its paths may change, its identity does not."""
 

@@ -176,30 +176,6 @@ def test_altered_bytes_are_never_given(desk: Desk, tmp_path: Path, change: bytes
 
 
 @pytest.mark.parametrize(
-    "statement",
-    [
-        "UPDATE artifact SET size = 3",
-        "UPDATE artifact_revision SET path = 'other'",
-        "UPDATE artifact_chunk SET digest = zeroblob(32)",
-        "DELETE FROM artifact_revision",
-        "INSERT INTO artifact_revision SELECT ws, 9, 'art_' || lower(hex(zeroblob(16))), path, 2, "
-        "artifact, time FROM artifact_revision",
-    ],
-)
-def test_rows_that_were_altered_are_named(
-    sqlite_desk: Desk, tmp_path: Path, statement: str
-) -> None:
-    """Size, path, chunk digest, a deleted and an added revision."""
-    kept(sqlite_desk, tmp_path / "a.txt", b"one\n")
-    assert verify(sqlite_desk).ok
-    database = sqlite_desk.workspace.folder / "memdesk.db"
-    with directly(f"sqlite:///{database}") as connection:
-        connection.exec_driver_sql(statement)
-    report = verify(sqlite_desk)
-    assert not report.ok and any("art_" in f.what for f in report.faults), report.faults
-
-
-@pytest.mark.parametrize(
     ("kind", "code"),
     [
         ("link", "path.outside-workspace"),
