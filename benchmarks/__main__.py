@@ -13,7 +13,7 @@ from pathlib import Path
 
 from benchmarks import report
 
-NAMES = ("importing", "readers", "screen", "confirming", "decisions", "previewing")
+NAMES = ("importing", "readers", "screen", "confirming", "decisions", "previewing", "verifying")
 
 
 def main() -> int:
