@@ -133,6 +133,29 @@ def test_a_range_reads_no_other_chunk(
     assert set(touched) <= set(range(part.start // MIB, part.end // MIB + 1))
 
 
+def bytes_read() -> int:
+    """What this process has read from files so far, by the kernel's count."""
+    (line,) = [x for x in Path("/proc/self/io").read_text().splitlines() if x.startswith("rchar")]
+    return int(line.split()[1])
+
+
+def test_a_range_of_a_large_file_costs_its_chunks(sqlite_desk: Desk, tmp_path: Path) -> None:
+    """A hundred lines of 100 MB: the kernel counts what is read, all of it, database included."""
+    line = b"%07d " + b"x" * 91 + b"\n"
+    path = tmp_path / "big.log"
+    with path.open("wb") as out:
+        for block in range(100):
+            out.write(b"".join(line % n for n in range(block * 10_000, block * 10_000 + 10_000)))
+    found, _new = artifacts.add(sqlite_desk, path)
+    whole(sqlite_desk, found.id, lines="1:1")
+    before = bytes_read()
+    got = whole(sqlite_desk, found.id, lines="500000:500099")
+    cost = bytes_read() - before
+    assert got == b"".join(line % n for n in range(499_999, 500_099))
+    # A hundred lines lie in at most two chunks; each end is looked up in its chunk once more.
+    assert cost < 5 * MIB, cost
+
+
 def test_equal_bytes_are_kept_once_and_paths_have_revisions(desk: Desk, tmp_path: Path) -> None:
     """The same bytes elsewhere share their place; the older revision of a path is marked."""
     one, again = tmp_path / "one.txt", tmp_path / "again.txt"

@@ -12,7 +12,7 @@ from core.evidence.import_ import import_paths
 from core.ports import Desk
 from core.verify import verify
 from schemas.errors import Refused, Unusable
-from tests.conftest import Command, make_desk, record, write
+from tests.conftest import Cli, Command, make_desk, record, write
 from tests.desks import events
 
 LINES = [b"line %d\n" % n for n in range(1, 21)]
@@ -116,7 +116,7 @@ def result(text: str) -> bytes:
 
 
 def test_cut_output_is_partial_and_names_the_narrower_read(
-    sqlite_desk: Desk, tmp_path: Path, command: Command
+    sqlite_desk: Desk, tmp_path: Path, command: Command, cli: Cli
 ) -> None:
     """Case D7: without the file, how to keep it; with it, the artifact and the lines to read."""
     rest = tmp_path / "S" / "tool-results" / "b1.txt"
@@ -133,8 +133,7 @@ def test_cut_output_is_partial_and_names_the_narrower_read(
     kept, _ = artifacts.add(sqlite_desk, write(rest, *LINES))
     shown = command.json("evidence", "show", event.id)["partial"]
     assert shown["artifact"] == kept.locator
-    status, out, _err = command.run(*shown["read"].split()[1:])
-    assert (status, out.encode()) == (0, b"".join(LINES))
+    assert cli.run(*shown["read"].split()[1:]).stdout.encode() == b"".join(LINES)
     assert (
         "! partial: all but the beginning of 31.3KB left out"
         in command.run("evidence", "show", event.id)[1]
