@@ -11,10 +11,11 @@ from pathlib import Path
 
 import pytest
 
+from core.evidence import import_
 from core.ports import Desk
 from core.verify import verify
 from schemas.errors import Refused
-from tests.conftest import Command, make_desk
+from tests.conftest import Command, make_desk, record, write
 from tests.desks import lived_in
 
 
@@ -205,3 +206,19 @@ def test_an_anchor_that_is_none_is_wrong_usage(
         text = str(file)
     with pytest.raises(Refused, match=r"usage\.invalid"):
         verify(sqlite_desk, text)
+
+
+def test_files_of_a_store_made_before_the_chain_named_files_verify(
+    sqlite_desk: Desk, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """They have no entry of their own, and what is registered later has one."""
+    with monkeypatch.context() as before:
+        before.setattr(import_, "_sealed", lambda *_: None)
+        import_.import_paths(sqlite_desk, [write(tmp_path / "old.jsonl", record("old", "u1"))])
+    assert verify(sqlite_desk).ok
+    shutil.move(tmp_path / "old.jsonl", tmp_path / "moved.jsonl")
+    new = write(tmp_path / "new.jsonl", record("new", "u2"))
+    import_.import_paths(sqlite_desk, [tmp_path / "moved.jsonl", new])
+    report = verify(sqlite_desk)
+    assert report.ok, report.faults
+    assert (report.checked["source"], report.checked["path"]) == (1, 1)
