@@ -67,6 +67,7 @@ def tamper(desk: Desk, digest: str, chunk: int, change: bytes | None) -> None:
         return
     where = f"digest = '\\x{digest}' AND chunk = {chunk}"
     with directly(desk.store._db.url) as connection:  # type: ignore[attr-defined]
+        connection.exec_driver_sql("SET LOCAL session_replication_role = replica")
         if change is None:
             connection.exec_driver_sql(f"DELETE FROM artifact_bytes WHERE {where}")
         else:
