@@ -22,6 +22,7 @@ NAMES = (
     "decisions",
     "previewing",
     "blocking",
+    "verifying",
 )
 
 

@@ -58,7 +58,7 @@ def _decide(desk: Desk, waiting: Iterator[CandidateRow]) -> list[float]:
 def _sessions(desk: Desk) -> int:
     """How many files hold events: one more for every importer that has committed."""
     with desk.store.read() as view:
-        return sum(1 for n in view.evidence.extent().values() if n)
+        return sum(1 for e in view.proving.extent() if e.events)
 
 
 @contextlib.contextmanager

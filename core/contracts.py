@@ -24,6 +24,8 @@ DOCUMENTS: dict[str, type[BaseModel]] = {
     "receipt": operations.Receipt,
     "preview": operations.Preview,
     "belief": promotion.Belief,
+    "checkpoint": status.Checkpoint,
+    "extract": evidence.Extract,
     "status": status.Status,
     "verify-report": status.VerifyReport,
     "discovery": onboarding.Discovery,

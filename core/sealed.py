@@ -11,6 +11,7 @@ from typing import Any
 import orjson
 
 from core.identity import canonical, seal
+from schemas.storage import StoredFile
 
 _MOVING: dict[str, Any] = {
     "state": "pending", "decision": None, "conflicts": [], "duplicates": [], "near": [],
@@ -37,6 +38,17 @@ def artifact(
 ) -> str:
     """The ledger root of a revision of a path; `root` is the Merkle root of its chunk digests."""
     return seal(secret, canonical([name, path, revision, digest.hex(), size, root.hex()]))
+
+
+def extract(secret: bytes, name: str, digest: bytes, time: int) -> str:
+    """The ledger root of an extract; `name` says of which lines of which revision."""
+    return seal(secret, canonical([name, digest.hex(), time]))
+
+
+def source(secret: bytes, file: StoredFile, path: str) -> str:
+    """The ledger root of a file's registration, or of `path` meaning that file from then on."""
+    facts = [file.id, file.path, file.format, file.head, file.revision, file.notes, file.created]
+    return seal(secret, canonical([path, *facts]))
 
 
 def receipt(secret: bytes, document: bytes) -> str:

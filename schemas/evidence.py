@@ -100,6 +100,21 @@ class SessionRow(Contract):
     """The beginning of the owner's first words; empty where none stand near its beginning."""
 
 
+class Partial(Contract):
+    """A tool's output that its client cut: what is missing and how to read it (spec 1.5)."""
+
+    left_out: str
+    """In the client's words."""
+    whole: str | None = None
+    """Where the client says the whole is: a name, never opened."""
+    artifact: str | None = None
+    """The artifact that holds the whole, when that file was kept."""
+    file: str | None = None
+    """The source file that holds it, when it was imported."""
+    read: str | None = None
+    """The command that reads the next of it, or that keeps it first."""
+
+
 class SourceFile(Contract):
     """A file whose records are evidence; its paths may change, its identity does not."""
 
@@ -163,6 +178,40 @@ class Dependents(Contract):
 
     items: tuple[Dependent, ...]
     more: bool = False
+
+
+class LineRange(Contract):
+    """Lines `first` to `last` of a file, both counted from 1 and both contained."""
+
+    first: int = Field(ge=1)
+    last: int = Field(ge=1)
+
+
+class ExtractPart(LineRange):
+    """One stretch of an extract with its words; bytes that are no UTF-8 show as U+FFFD."""
+
+    text: str
+
+
+class Extract(Document):
+    """Chosen lines of one artifact revision: derived, and never the source itself (spec 1.5)."""
+
+    locator: str
+    """`art_…#lA-B,C-D`: the revision and its lines."""
+    artifact: Artifact
+    derived: bool = True
+    covers: tuple[LineRange, ...]
+    misses: tuple[LineRange, ...]
+    lines: int = Field(ge=0)
+    """Lines covered, of `artifact.lines`."""
+    complete: bool
+    stale: bool
+    """True when the source's path has a newer revision."""
+    digest: Digest
+    """Of the covered bytes, one stretch after the other."""
+    time: int
+    parts: tuple[ExtractPart, ...] = ()
+    """The words, where they are shown; read from the source each time."""
 
 
 class ImportReport(Document):

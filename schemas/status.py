@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pydantic import Field
 
-from schemas.common import Contract, Document
+from schemas.common import Contract, Digest, Document
 from schemas.evidence import LedgerHead
 
 
@@ -16,11 +16,33 @@ class Finding(Contract):
     detail: str = ""
 
 
+class Anchor(Contract):
+    """What `verify --head` compared the chain with."""
+
+    digest: Digest
+    seq: int | None = None
+    found: bool
+    signature: str | None = None
+    """The key that signed its file, when a sound signature stands beside it."""
+    signer: str | None = None
+    """Whose key that is, by the allowed signers given."""
+
+
+class Checkpoint(Document):
+    """A ledger head to keep elsewhere: it pins the chain as it stood (spec 1.4)."""
+
+    workspace: str
+    head: LedgerHead
+    receipts: int = Field(ge=0)
+    time: int
+
+
 class VerifyReport(Document):
     """What was checked and what was found; `ok` is False only for faults."""
 
     ok: bool
     head: LedgerHead
+    anchor: Anchor | None = None
     checked: dict[str, int] = Field(default_factory=dict)
     faults: tuple[Finding, ...] = ()
     drift: tuple[Finding, ...] = ()

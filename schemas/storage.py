@@ -51,6 +51,7 @@ class StoredArtifact:
     digest: bytes
     size: int
     lines: int
+    created: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,15 +80,39 @@ class StoredFile:
     revision: int
     tail: bytes
     notes: str
+    created: int
 
 
 @dataclass(frozen=True, slots=True)
-class StoredLeaf:
-    """An event with all that its commitment covers, for verification."""
+class StoredRevision:
+    """A revision of a path as its row holds it, for verification."""
 
-    event: NewEvent
-    present: bool
-    """False once salt and payload were erased; the commitment then stands alone."""
+    number: int
+    id: str
+    path: str
+    revision: int
+    artifact: int
+    time: int
+
+
+@dataclass(frozen=True, slots=True)
+class StoredExtract:
+    """Chosen lines of a revision: which, of what, and a digest of their bytes."""
+
+    source: str
+    lines: str
+    digest: bytes
+    time: int
+
+
+@dataclass(frozen=True, slots=True)
+class Extent:
+    """Rows that stand under one file number, for verification; `id` is None for no file's."""
+
+    number: int
+    id: str | None
+    events: int
+    bodies: int
 
 
 Place = int | tuple[str, int]

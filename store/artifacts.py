@@ -11,15 +11,25 @@ import sqlalchemy as sa
 
 from schemas.common import Page
 from schemas.evidence import Artifact
-from schemas.storage import Chunk, StoredArtifact
+from schemas.storage import Chunk, StoredArtifact, StoredExtract, StoredRevision
 from store.engine import Database
 from store.keys import WS, cursor_of, next_number, parse_cursor, text_range
-from store.tables import ARTIFACT, ARTIFACT_BYTES, ARTIFACT_CHUNK, ARTIFACT_REVISION
+from store.tables import (
+    ARTIFACT,
+    ARTIFACT_BYTES,
+    ARTIFACT_CHUNK,
+    ARTIFACT_EXTRACT,
+    ARTIFACT_REVISION,
+)
 
 CHUNK_BYTES = 1 << 20
 _A, _C, _R, _B = ARTIFACT.c, ARTIFACT_CHUNK.c, ARTIFACT_REVISION.c, ARTIFACT_BYTES.c
+_X = ARTIFACT_EXTRACT.c
 _FORGET = sa.delete(ARTIFACT_BYTES).where(_B.ws == WS, _B.digest == sa.bindparam("digest_"))
 _KEEP = sa.insert(ARTIFACT_BYTES)
+_SIZE = sa.select(sa.func.coalesce(sa.func.sum(sa.func.length(_B.data)), 0)).where(
+    _B.ws == WS, _B.digest == sa.bindparam("digest_")
+)
 _BYTES = sa.select(_B.data).where(
     _B.ws == WS, _B.digest == sa.bindparam("digest_"), _B.chunk == sa.bindparam("chunk_")
 )
@@ -44,7 +54,7 @@ class Artifacts:
         row = self._c.execute(sa.select(ARTIFACT).where(_A.ws == self._ws, where)).first()
         if row is None:
             return None
-        return StoredArtifact(row.artifact, bytes(row.digest), row.size, row.lines)
+        return StoredArtifact(row.artifact, bytes(row.digest), row.size, row.lines, row.created)
 
     def chunks(self, artifact: int, first: int, last: int) -> list[Chunk]:
         """Chunks `first..last` in order."""
@@ -107,6 +117,25 @@ class Artifacts:
             .where(_R.ws == self._ws)
         )
 
+    def extract(self, source: str, lines: str) -> StoredExtract | None:
+        """The extract of these lines of a revision."""
+        query = self._extracts().where(_R.id == source, _X.lines == lines)
+        row = self._c.execute(query).first()
+        return None if row is None else _extract(row)
+
+    def extracts(self, path: str, limit: int) -> Sequence[StoredExtract]:
+        """Extracts of every revision of a path, oldest first."""
+        query = self._extracts().where(_R.path == path)
+        rows = self._c.execute(query.order_by(_R.revision, _X.time, _X.lines).limit(limit))
+        return [_extract(r) for r in rows]
+
+    def _extracts(self) -> sa.Select[tuple[object, ...]]:
+        return (
+            sa.select(_R.id, _X.lines, _X.digest, _X.time)
+            .join(ARTIFACT_REVISION, sa.and_(_R.ws == _X.ws, _R.number == _X.number))
+            .where(_X.ws == self._ws)
+        )
+
     # writes
 
     def add(
@@ -131,7 +160,7 @@ class Artifacts:
         ]
         if rows:
             self._c.execute(sa.insert(ARTIFACT_CHUNK), rows)
-        return StoredArtifact(number, digest, size, lines)
+        return StoredArtifact(number, digest, size, lines, time)
 
     def add_revision(self, id_: str, path: str, revision: int, artifact: int, time: int) -> None:
         """Let `path` have these bytes from now on."""
@@ -145,6 +174,74 @@ class Artifacts:
             "time": time,
         }
         self._c.execute(sa.insert(ARTIFACT_REVISION), row)
+
+    def add_extract(self, source: str, lines: str, digest: bytes, time: int) -> None:
+        """Enter an extract of a revision."""
+        number = sa.select(_R.number).where(_R.ws == self._ws, _R.id == source)
+        row = {
+            "ws": self._ws,
+            "number": self._c.execute(number).scalar_one(),
+            "lines": lines,
+            "digest": digest,
+            "time": time,
+        }
+        self._c.execute(sa.insert(ARTIFACT_EXTRACT), row)
+
+    # verification
+
+    def stored_revision(self, id_: str) -> StoredRevision | None:
+        """A revision as it stands."""
+        query = sa.select(ARTIFACT_REVISION).where(_R.ws == self._ws, _R.id == id_)
+        r = self._c.execute(query).first()
+        if r is None:
+            return None
+        return StoredRevision(r.number, r.id, r.path, r.revision, r.artifact, r.time)
+
+    def row_counts(self) -> dict[str, int]:
+        """How many revisions and extracts there are."""
+        found = {}
+        for name, table in (("artifact", ARTIFACT_REVISION), ("extract", ARTIFACT_EXTRACT)):
+            query = sa.select(sa.func.count()).where(table.c.ws == self._ws)
+            found[name] = int(self._c.execute(query).scalar_one())
+        return found
+
+    def row_names(self, kind: str) -> Iterator[str]:
+        """What the chain would call each revision or extract."""
+        if kind == "artifact":
+            query = sa.select(_R.id).where(_R.ws == self._ws).order_by(_R.number)
+            yield from self._c.execute(query).scalars()
+            return
+        mine = sa.and_(_R.ws == _X.ws, _R.number == _X.number)
+        rows = (
+            sa.select(_R.id, _X.number, _X.lines)
+            .select_from(ARTIFACT_EXTRACT)
+            .outerjoin(ARTIFACT_REVISION, mine)
+            .where(_X.ws == self._ws)
+        )
+        for r in self._c.execute(rows):
+            yield f"{r.id or f'number {r.number}'}#l{r.lines}"
+
+    def numbers(self) -> Iterator[int]:
+        """The number of every artifact."""
+        yield from self._c.execute(sa.select(_A.artifact).where(_A.ws == self._ws)).scalars()
+
+    def stray_chunks(self) -> Sequence[int]:
+        """Numbers of artifacts that chunk digests name and that are not there."""
+        query = (
+            sa.select(_C.artifact)
+            .outerjoin(ARTIFACT, sa.and_(_A.ws == _C.ws, _A.artifact == _C.artifact))
+            .where(_C.ws == self._ws, _A.artifact.is_(None))
+        )
+        return list(self._c.execute(query.distinct().order_by(_C.artifact)).scalars())
+
+    def total_bytes(self) -> int:
+        """Bytes of all artifacts."""
+        query = sa.select(sa.func.coalesce(sa.func.sum(_A.size), 0)).where(_A.ws == self._ws)
+        return int(self._c.execute(query).scalar_one())
+
+
+def _extract(r: sa.Row[tuple[object, ...]]) -> StoredExtract:
+    return StoredExtract(r.id, r.lines, bytes(r.digest), r.time)
 
 
 def _artifact(r: sa.Row[tuple[object, ...]]) -> Artifact:
@@ -196,6 +293,13 @@ class FileBlobs:
         finally:
             os.close(handle)
 
+    def size(self, digest: bytes) -> int:
+        """How many bytes are kept; 0 where there are none."""
+        try:
+            return self._path(digest).lstat().st_size
+        except OSError:
+            return 0
+
 
 class RowBlobs:
     """Bytes in chunk rows, for PostgreSQL."""
@@ -220,6 +324,12 @@ class RowBlobs:
         with self._db.read() as connection:
             found = connection.execute(_BYTES, mine).scalar()
         return None if found is None else bytes(found)
+
+    def size(self, digest: bytes) -> int:
+        """How many bytes are kept; 0 where there are none."""
+        mine = {"ws_": self._ws, "digest_": digest}
+        with self._db.read() as connection:
+            return int(connection.execute(_SIZE, mine).scalar_one())
 
 
 def _pieces(path: Path) -> Iterator[bytes]:

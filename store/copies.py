@@ -38,6 +38,7 @@ COPIES: dict[tuple[str, str], Role] = {
         "artifact": {Role.CONTENT: "digest"},
         "artifact_chunk": {Role.CONTENT: "digest"},
         "artifact_revision": {Role.COMMITMENT: "id", Role.PLACE: "path"},
+        "artifact_extract": {Role.PLACE: "lines", Role.CONTENT: "digest"},
         "artifact_bytes": {Role.CONTENT: "digest data"},
         "candidate": {
             Role.PLACE: "state kind scope author session method hazards attention",

@@ -10,7 +10,7 @@ import sqlalchemy as sa
 from schemas.common import Page
 from schemas.evidence import Author, Event, EventKind
 from schemas.operations import OperationState
-from schemas.storage import NewEvent, StoredFile, StoredLeaf
+from schemas.storage import StoredFile
 from store.keys import ID, WS, cursor_of, hex_range, parse_cursor
 from store.tables import (
     EVENT,
@@ -339,58 +339,6 @@ class Events:
             if not rows:
                 break
         yield tail
-
-    # verification
-
-    def extent(self) -> dict[str, int]:
-        """File id -> number of stored events, counted from the rows themselves."""
-        rows = self._c.execute(
-            sa.select(_F.id, sa.func.count(_E.ordinal))
-            .outerjoin(EVENT, sa.and_(_E.ws == _F.ws, _E.file == _F.file))
-            .where(_F.ws == self._ws)
-            .group_by(_F.id)
-        )
-        return {row[0]: int(row[1]) for row in rows}
-
-    def leaves(self, file: str, first: int, last: int) -> list[StoredLeaf]:
-        """Events `first..last` of a file with everything their commitments cover."""
-        stored = self._stored_file(file)
-        if stored is None:
-            return []
-        query = (
-            self._query(whole=True)
-            .add_columns(_B.salt, _B.lead, _B.raw)
-            .where(_E.file == stored[0], _E.ordinal >= first, _E.ordinal <= last)
-            .order_by(_E.ordinal)
-        )
-        return [_leaf(r) for r in self._c.execute(query)]
-
-
-def _leaf(r: sa.Row[tuple[object, ...]]) -> StoredLeaf:
-    event = NewEvent(
-        id=bytes(r.id),
-        ordinal=r.ordinal,
-        part=r.part,
-        kind=r.kind,
-        author=r.author,
-        session=r.session_name,
-        time=r.time,
-        native_id=r.native_id,
-        parent=r.parent,
-        scope=r.scope_name,
-        line=r.line,
-        byte_start=r.byte_start,
-        byte_length=r.byte_length,
-        notes=r.notes,
-        twin=r.twin,
-        text=bytes(r.text or b""),
-        lead=None if r.lead is None else bytes(r.lead),
-        raw=None if r.raw is None else bytes(r.raw),
-        digest=bytes(r.digest or b""),
-        salt=bytes(r.salt or b""),
-        commitment=bytes(r.commitment),
-    )
-    return StoredLeaf(event, r.salt is not None)
 
 
 def notes_of(text: str) -> tuple[str, ...]:

@@ -76,7 +76,7 @@ class Evidence(Sessions):
     ) -> StoredFile:
         """Register a new, empty file under its first path."""
         number = next_number(self._c, self._ws, _F.file)
-        file = StoredFile(number, id_, path, format_, head, EMPTY, 0, 0, 0, revision, b"", "")
+        file = StoredFile(number, id_, path, format_, head, EMPTY, 0, 0, 0, revision, b"", "", time)
         self._c.execute(
             sa.insert(SOURCE_FILE).values(
                 ws=self._ws,
@@ -213,4 +213,5 @@ def _stored(row: sa.Row[tuple[object, ...]]) -> StoredFile:
         revision=row.revision,
         tail=bytes(row.tail),
         notes=row.notes,
+        created=row.created,
     )

@@ -12,9 +12,10 @@ from schemas.operations import Envelope, OperationRow, OperationState, Receipt
 from schemas.storage import OutboxTarget, StoredOperation, StoredReceipt
 from store.keys import ID, WS, cursor_of, parse_cursor, text_range
 from store.listing import Backwards, Rows, matches, member
-from store.tables import DIVERGENCE, OPERATION, OUTBOX, RECEIPT
+from store.tables import DIVERGENCE, LEDGER, OPERATION, OUTBOX, RECEIPT
 
 _O, _X, _D, _R = OPERATION.c, OUTBOX.c, DIVERGENCE.c, RECEIPT.c
+_STORED = sa.select(RECEIPT).where(_R.ws == WS, _R.seq == sa.bindparam("seq_"))
 _OPERATION = sa.select(OPERATION).where(_O.ws == WS, _O.id == ID)
 _PREPARED = (
     sa.select(OPERATION)
@@ -175,13 +176,23 @@ class Operations:
         more = len(rows) > page.limit
         return items, cursor_of(rows[page.limit - 1].seq) if more else None
 
-    def stored_receipts(self) -> dict[int, StoredReceipt]:
-        """Receipts by ledger position as they stand, for verification."""
-        query = sa.select(RECEIPT).where(_R.ws == self._ws).order_by(_R.seq)
-        return {
-            r.seq: StoredReceipt(r.id, r.operation, r.consumer, bytes(r.document))
-            for r in self._c.execute(query)
-        }
+    def stored_receipt(self, seq: int) -> StoredReceipt | None:
+        """The receipt at a ledger position as it stands, for verification."""
+        row = self._c.execute(_STORED, {"ws_": self._ws, "seq_": seq}).first()
+        if row is None:
+            return None
+        return StoredReceipt(row.id, row.operation, row.consumer, bytes(row.document))
+
+    def unanswered(self) -> list[str]:
+        """Ids of receipts that no entry of the chain answers for, for verification."""
+        t = LEDGER.c
+        same = (t.ws == _R.ws, t.seq == _R.seq, t.kind == "receipt", t.subject == _R.id)
+        query = (
+            sa.select(_R.id)
+            .outerjoin(LEDGER, sa.and_(*same))
+            .where(_R.ws == self._ws, t.seq.is_(None))
+        )
+        return list(self._c.execute(query.order_by(_R.seq)).scalars())
 
     def receipt_count(self) -> int:
         """How many receipts there are."""

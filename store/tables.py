@@ -210,6 +210,17 @@ class ArtifactRevisionRow(SQLModel, table=True):
     time: int = _int()
 
 
+class ArtifactExtractRow(SQLModel, table=True):
+    """Chosen lines of a revision, named and digested; their words stay in the artifact."""
+
+    __tablename__ = "artifact_extract"
+    ws: int = _int(primary_key=True)
+    number: int = _int(primary_key=True)
+    lines: str = _text(primary_key=True)
+    digest: bytes = _bytes()
+    time: int = _int()
+
+
 class ArtifactBytesRow(SQLModel, table=True):
     """Bytes of an artifact where there is no folder for them (PostgreSQL)."""
 
@@ -411,6 +422,7 @@ EVENT_BODY = table(EventBodyRow)
 ARTIFACT = table(ArtifactRow)
 ARTIFACT_CHUNK = table(ArtifactChunkRow)
 ARTIFACT_REVISION = table(ArtifactRevisionRow)
+ARTIFACT_EXTRACT = table(ArtifactExtractRow)
 ARTIFACT_BYTES = table(ArtifactBytesRow)
 CANDIDATE = table(CandidateRowTable)
 CANDIDATE_VERSION = table(CandidateVersionRow)

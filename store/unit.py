@@ -20,6 +20,7 @@ from store.ledger import ZERO, Ledger
 from store.migrations import HEAD, triggers
 from store.operations import Operations
 from store.promotion import Promotion
+from store.proving import Proving
 from store.tables import LEDGER_HEAD, WORKSPACE
 
 
@@ -34,6 +35,11 @@ class Unit:
     def evidence(self) -> Evidence:
         """Files and events."""
         return Evidence(self._c, self._ws)
+
+    @cached_property
+    def proving(self) -> Proving:
+        """Evidence as its rows stand, for verification."""
+        return Proving(self._c, self._ws)
 
     @cached_property
     def artifacts(self) -> Artifacts:

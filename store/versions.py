@@ -69,6 +69,14 @@ class Versions:
         made = found.decisions if found else ()
         return [Decision.model_validate_json(document) for document, *_ in made]
 
+    def row_counts(self) -> dict[str, int]:
+        """How many versions and decisions there are (verification)."""
+        found = {}
+        for name, table in (("candidate", CANDIDATE_VERSION), ("decision", DECISION)):
+            query = sa.select(sa.func.count()).where(table.c.ws == self._ws)
+            found[name] = int(self._c.execute(query).scalar_one())
+        return found
+
     def names(self) -> dict[str, Counter[str]]:
         """How many rows stand under each `ID@N`, of versions and of decisions (verification)."""
         found = {}

@@ -1,10 +1,10 @@
-"""`evidence artifact add|read|list` (spec 1.5)."""
+"""`evidence artifact add|read|list|extract` (spec 1.5)."""
 
 from __future__ import annotations
 
 import base64
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,6 +16,7 @@ from core.safe_text import visible
 
 if TYPE_CHECKING:
     from core.evidence.artifacts import Part
+    from schemas.evidence import Extract, LineRange
 
 artifact = typer.Typer(
     help="Files kept whole: read again exactly, whole or in part.", no_args_is_help=True
@@ -79,6 +80,53 @@ def read(
             file=sys.stderr,
         )
     _write(pieces)
+
+
+@artifact.command("extract")
+def extract(
+    ref: str = typer.Argument(..., help="artifact://sha256/HEX or art_…"),
+    lines: list[str] = typer.Option([], help="A:B, counted from 1; may be repeated."),
+) -> None:
+    """Chosen lines with what they leave out; without --lines, the extracts of that path."""
+    from core.evidence import extracts
+
+    desk = desk_()
+    if not lines:
+        found = extracts.listed(desk, ref)
+        items = [e.model_dump(mode="json", exclude={"parts"}) for e in found]
+        shown = [_coverage(e) for e in found] or ["No extracts."]
+        emit({"items": items, "next": None}, *shown)
+        return
+    made, new = extracts.make(desk, ref, lines)
+    whole = extracts.rendered(desk, made)
+    emit(whole.model_dump(mode="json") | {"new": new}, _coverage(whole), *_rendered(whole))
+
+
+def _coverage(e: Extract) -> str:
+    """One line that says of what, how much, and whether the source has moved on."""
+    left = "nothing left out" if e.complete else f"misses {_ranges(e.misses)}"
+    stale = f" · stale: {e.artifact.path} has revision {e.artifact.newest}" if e.stale else ""
+    return (
+        f"extract of {e.artifact.path} revision {e.artifact.revision} · lines {_ranges(e.covers)} "
+        f"of {e.artifact.lines:,} · {left}{stale}"
+    )
+
+
+def _ranges(ranges: Sequence[LineRange]) -> str:
+    shown = [f"{r.first}-{r.last}" for r in ranges[:8]]
+    return ", ".join(shown) + (f" and {len(ranges) - 8} more" if len(ranges) > 8 else "")
+
+
+def _rendered(e: Extract) -> Iterator[str]:
+    """The words, with a line for each stretch that is left out."""
+    at = 1
+    for part in e.parts:
+        if part.first > at:
+            yield f"  ⋯ lines {at}-{part.first - 1} are left out"
+        yield part.text.removesuffix("\n")
+        at = part.last + 1
+    if at <= e.artifact.lines:
+        yield f"  ⋯ lines {at}-{e.artifact.lines} are left out"
 
 
 def _write(pieces: Iterator[bytes]) -> None:

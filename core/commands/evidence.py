@@ -12,7 +12,7 @@ from core.safe_text import one_line
 from schemas.errors import Refused
 
 if TYPE_CHECKING:
-    from schemas.evidence import Event, ImportReport
+    from schemas.evidence import Event, ImportReport, Partial
 
 evidence = typer.Typer(
     help="Sessions, messages and files as immutable evidence.", no_args_is_help=True
@@ -151,4 +151,12 @@ def show(
         quote = span.cut(event.text.encode()).decode()
         document["span"] = {"start": span.start, "end": span.end, "quote": quote}
     where = f"{_mark(event)}{event.author} · {event.kind} · session:{event.session}#L{event.line} · {event.id}"
-    emit(document, where, "", quote)
+    lacks = lookup.partial(desk, event)
+    document["partial"] = lacks.model_dump(mode="json") if lacks else None
+    emit(document, where, *(_partial(lacks) if lacks else ()), "", quote)
+
+
+def _partial(p: Partial) -> list[str]:
+    """That a tool's output is not whole, and what to do about it."""
+    lines = [f"! partial: {p.left_out} left out" + (f", whole in {p.whole}" if p.whole else "")]
+    return [*lines, f"  {p.read}"] if p.read else lines

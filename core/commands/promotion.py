@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from core.commands.app import app, desk_, diff_lines, emit, to_json
-from schemas.errors import Refused, Unusable
+from core.commands.app import app, desk_, diff_lines, emit
+from schemas.errors import Refused
 
 if TYPE_CHECKING:
     from core.ports import Desk
@@ -142,29 +142,28 @@ def retry(operation: str | None = typer.Argument(None, help="A failed operation.
 
 @promotion.command("receipts")
 def receipts(
-    export: Path | None = typer.Option(None, help="Write each receipt as a file here."),
+    export: Path | None = typer.Option(
+        None, help="Write each receipt and a checkpoint of the ledger as files here."
+    ),
+    sign: Path | None = typer.Option(None, help="SSH key to sign those files with."),
     limit: int = typer.Option(100, min=1, max=10_000),
     after: str | None = typer.Option(None, help="Cursor of the page before."),
 ) -> None:
     """Receipts in the order they were made."""
     from schemas.common import Page
 
-    with desk_().store.read() as view:
-        found, cursor = view.operations.receipts(Page(limit=limit, after=after))
+    if sign is not None and export is None:
+        raise typer.BadParameter("--sign signs what --export writes.")
+    desk = desk_()
     if export is not None:
-        _export(export, found)
+        from core.promotion.exporting import export as write
+
+        write(desk, export, sign)
+    with desk.store.read() as view:
+        found, cursor = view.operations.receipts(Page(limit=limit, after=after))
     lines = [line for r in found for line in _receipt(r)]
     items = [r.model_dump(mode="json") for r in found]
     emit({"items": items, "next": cursor}, *(lines or ["No receipts."]))
-
-
-def _export(folder: Path, found: list[Receipt]) -> None:
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        for r in found:
-            (folder / f"{r.receipt_id}.json").write_text(to_json(r.model_dump(mode="json")) + "\n")
-    except OSError as err:
-        raise Unusable("destination.unwritable", f"{folder}: {err.strerror}") from err
 
 
 @promotion.command("beliefs")

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from core.commands.app import app, desk_, emit, options
+from core.commands.app import app, desk_, emit, options, progress
 from schemas.errors import NotFound, Unusable
 from schemas.reasons import REASONS, Exit
 
 if TYPE_CHECKING:
-    from schemas.status import Status
+    from schemas.status import Anchor, Status
 
 schemas = typer.Typer(help="The contracts as JSON Schema.", no_args_is_help=True)
 app.add_typer(schemas, name="schemas")
@@ -50,19 +50,27 @@ def _status(s: Status) -> list[str]:
 
 @app.command()
 def verify(
-    head: str | None = typer.Option(None, help="A ledger head to compare with: digest or receipt."),
+    head: str | None = typer.Option(
+        None, help="A ledger head to compare with: digest, receipt or checkpoint file."
+    ),
+    signers: Path | None = typer.Option(
+        None, help="Who may have signed that file: ssh's allowed_signers."
+    ),
 ) -> None:
     """Check the ledger, what it commits to, and receipts against files."""
     from core.verify import verify as check
 
+    if signers is not None and head is None:
+        raise typer.BadParameter("--signers judges the file of --head.")
     try:
-        report = check(desk_(), head)
+        report = check(desk_(), head, signers=signers, progress=progress)
     except Unusable as err:
         raise _examined(err) from err
     shown = " · ".join(f"{k} {v:,}" for k, v in report.checked.items()) or "nothing yet"
     lines = [f"{'sound' if report.ok else 'FAULTS'}: {shown}"]
     lines += [f"✗ {f.code}  {f.what} {f.detail}" for f in report.faults]
     lines += [f"· {d.code}  {d.what} {d.detail}" for d in report.drift]
+    lines += [_anchor(report.anchor)] if report.anchor else []
     lines.append(f"head {report.head.seq} {report.head.digest}")
     emit(report, *lines)
     if not report.ok:
@@ -86,6 +94,15 @@ def _examined(err: Unusable) -> Unusable:
         remedy="Close what may still write to it, set the file aside and put a backup in its place. "
         "Promoted memory stands under .aiwg/ without it, and sessions can be imported again.",
     )
+
+
+def _anchor(a: Anchor) -> str:
+    """What the anchor proves, in one line."""
+    signed = "unsigned"
+    if a.signature:
+        whose = f"of {a.signer}" if a.signer else "nobody was asked about (--signers)"
+        signed = f"signed by {a.signature}, a key {whose}"
+    return f"anchor {'found' if a.found else 'NOT FOUND'} · {signed}"
 
 
 @app.command()

@@ -159,17 +159,18 @@ def part(desk: Desk, ref: str, *, lines: str | None = None, bytes_: str | None =
         if lines is not None and bytes_ is not None:
             raise Refused("artifact.range", "Lines or bytes, not both.")
         if lines is not None:
-            first, last = _range(lines, 1, stored.lines, "lines")
+            first, last = range_of(lines, 1, stored.lines, "lines")
             start = _offset(desk, view, stored, first)
             end = _offset(desk, view, stored, last + 1)
             return Part(found, stored, start, end, first)
         if bytes_ is not None:
-            start, end = _range(bytes_, 0, stored.size, "bytes")
+            start, end = range_of(bytes_, 0, stored.size, "bytes")
             return Part(found, stored, start, end)
         return Part(found, stored, 0, stored.size)
 
 
-def _range(text: str, low: int, high: int, what: str) -> tuple[int, int]:
+def range_of(text: str, low: int, high: int, what: str) -> tuple[int, int]:
+    """`A:B` within bounds. Raises Refused `artifact.range`."""
     found = _RANGE.fullmatch(text)
     if not found:
         raise Refused("artifact.range", f"“{text}” is not A:B.", given=text)
@@ -188,7 +189,7 @@ def _offset(desk: Desk, view: Reader, stored: StoredArtifact, line: int) -> int:
     chunk = view.artifacts.chunk_of_newline(stored.number, line - 1)
     if chunk is None:
         return stored.size
-    data = _sound(desk, stored, chunk)
+    data = sound(desk, stored, chunk)
     at = -1
     for _ in range(line - 1 - chunk.lines):
         at = data.find(b"\n", at + 1)
@@ -214,7 +215,7 @@ def _chunks(desk: Desk, stored: StoredArtifact, start: int, end: int) -> Iterato
         if not chunks:
             raise Unusable("artifact.altered", "A chunk digest is missing.", chunk=number)
         for chunk in chunks:
-            data = _sound(desk, stored, chunk)
+            data = sound(desk, stored, chunk)
             base = chunk.number * CHUNK_BYTES
             yield data[at - base : end - base]
             at = min(end, base + len(data))
@@ -222,7 +223,8 @@ def _chunks(desk: Desk, stored: StoredArtifact, start: int, end: int) -> Iterato
                 return
 
 
-def _sound(desk: Desk, stored: StoredArtifact, chunk: Chunk) -> bytes:
+def sound(desk: Desk, stored: StoredArtifact, chunk: Chunk) -> bytes:
+    """One chunk's bytes, verified. Raises Unusable `artifact.altered`."""
     data = desk.store.blobs.chunk(stored.digest, chunk.number)
     if data is None or sha256(data).digest() != chunk.digest:
         what = "is missing" if data is None else "was altered"
@@ -231,23 +233,3 @@ def _sound(desk: Desk, stored: StoredArtifact, chunk: Chunk) -> bytes:
             "artifact.altered", f"Chunk {chunk.number} of {name[:8]} {what}.", artifact=name
         )
     return data
-
-
-def faults(desk: Desk, view: Reader, name: str, root: str) -> tuple[str, int]:
-    """What is wrong with one revision against its seal (empty when sound), and bytes looked at."""
-    found = view.artifacts.revision(name)
-    stored = _bytes_of(view, found)
-    if found is None or stored is None:
-        return "is missing", 0
-    chunks = view.artifacts.chunks(stored.number, 0, (1 << 62) - 1)
-    tree = commitments.root([c.digest for c in chunks])
-    seal = sealed.artifact(
-        desk.secret, name, found.path, found.revision, stored.digest, stored.size, tree
-    )
-    if seal != root:
-        return "was altered", 0
-    try:
-        size = sum(len(_sound(desk, stored, c)) for c in chunks)
-    except Unusable as err:
-        return err.message, 0
-    return ("" if size == stored.size else "has another size"), size

@@ -15,6 +15,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
+from core import sealed
 from core.evidence import commitments, places, raw
 from core.evidence.ahead import Ahead, Lost, reading_ahead
 from core.evidence.exports import streams
@@ -23,7 +24,7 @@ from core.evidence.readers.base import Format
 from core.evidence.readers.registry import problems
 from core.evidence.reading import Batch, Request, batches
 from core.identity import digest_text, keyed_id
-from core.ports import Desk, Reader
+from core.ports import Desk, Reader, Writer
 from schemas.errors import MemdeskError, Refused, Stale
 from schemas.evidence import EventKind, FileReport, ImportReport, RefusedFile
 from schemas.storage import NewEvent, StoredFile
@@ -361,7 +362,10 @@ def _register(
         revision = before.revision + 1 if before else 1
         salt = f"{head}\n{revision}\n{len(unit.evidence.files_by_head(head))}".encode()
         id_ = keyed_id("file", desk.secret, where.encode(), salt)
-        return unit.evidence.add_file(id_, where, format_.name, head, revision, desk.clock())
+        now = desk.clock()
+        stored = unit.evidence.add_file(id_, where, format_.name, head, revision, now)
+        _sealed(desk, unit, "source", stored, where, now)
+    return stored
 
 
 def _also_at(desk: Desk, stored: StoredFile, where: str) -> None:
@@ -369,6 +373,13 @@ def _also_at(desk: Desk, stored: StoredFile, where: str) -> None:
         at = unit.evidence.file_by_path(where)
         if at is None or at.id != stored.id:
             unit.evidence.add_path(stored, where)
+            _sealed(desk, unit, "path", stored, where, desk.clock())
+
+
+def _sealed(desk: Desk, unit: Writer, kind: str, file: StoredFile, path: str, now: int) -> None:
+    """Let the chain answer for a file's registration, or for another path that means it."""
+    seal = sealed.source(desk.secret, file, path)
+    unit.ledger.append(kind, f"{file.id} {path}", seal, 1, now)
 
 
 @dataclass(slots=True)

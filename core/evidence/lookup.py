@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import re
+import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
+from core.evidence import places
+from core.evidence.readers.capped import notice
 from core.identity import Locator, Span, digest, one_id, parse_locator
 from core.ports import Desk, Reader
 from schemas.candidates import Source
 from schemas.errors import NotFound, Refused
-from schemas.evidence import Event
+from schemas.evidence import Event, Partial
 
 
 def find(view: Reader, text: str) -> tuple[Event, Locator]:
@@ -78,6 +82,33 @@ def place(view: Reader, text: str) -> tuple[Event, Span | None]:
         return event, None
     event, locator = find(view, text)
     return event, locator.span
+
+
+def partial(desk: Desk, event: Event) -> Partial | None:
+    """What a tool's output lacks, and the narrower read that gets it; None for a whole one.
+
+    The file that its client names is looked for among what was kept or imported, never opened.
+    """
+    told = notice(event.text) if "partial" in event.notes else None
+    if told is None:
+        return None
+    if told.whole is None or "\0" in told.whole or not Path(told.whole).is_absolute():
+        return Partial(left_out=told.left_out, whole=told.whole)
+    where = places.stored_path(desk, Path(told.whole))
+    with desk.store.read() as view:
+        kept = view.artifacts.newest_at(where)
+        file = view.evidence.file_by_path(where)
+    if kept is not None:
+        read = f"memdesk evidence artifact read {kept.id[:16]} --lines 1:{min(kept.lines, 100)}"
+    else:
+        read = f"memdesk evidence artifact add {shlex.quote(told.whole)}"
+    return Partial(
+        left_out=told.left_out,
+        whole=told.whole,
+        artifact=kept.locator if kept else None,
+        file=file.id if file else None,
+        read=read,
+    )
 
 
 def surroundings(desk: Desk, event: str, *, before: int = 3, after: int = 3) -> list[Event]:

@@ -61,6 +61,18 @@ ROWS = table(
         "Check the disk, the file's permissions and the store's name; else restore a backup.",
     ),
     (
+        "signature.key",
+        Exit.REFUSED,
+        "The files could not be signed with this key; they stand unsigned.",
+        "Name an SSH private key you can unlock, or a public key whose agent holds it.",
+    ),
+    (
+        "signature.tool",
+        Exit.UNUSABLE,
+        "Signatures need OpenSSH's ssh-keygen, 8.2 or newer.",
+        "Install OpenSSH, or leave --sign and --signers out.",
+    ),
+    (
         "store.full",
         Exit.UNUSABLE,
         "The disk is full; what was being written has been undone.",

@@ -9,9 +9,9 @@ from collections.abc import Iterator
 
 from sqlalchemy import Connection
 
-IMMUTABLE = ("ledger", "event", "decision", "receipt")
+IMMUTABLE = ("ledger", "event", "decision", "receipt", "artifact_revision")
 """No update, no delete, no replace, no truncate."""
-NO_UPDATE = ("event_body",)
+NO_UPDATE = ("event_body", "artifact", "artifact_chunk", "artifact_extract", "artifact_bytes")
 """Content that erasure may delete but nothing may rewrite."""
 KEYS = {
     "ledger": "ws seq",
@@ -19,6 +19,11 @@ KEYS = {
     "decision": "ws number version turn",
     "receipt": "ws seq",
     "event_body": "ws file ordinal",
+    "artifact": "ws artifact",
+    "artifact_chunk": "ws artifact chunk",
+    "artifact_revision": "ws number",
+    "artifact_extract": "ws number lines",
+    "artifact_bytes": "ws digest chunk",
 }
 
 
@@ -45,6 +50,11 @@ def found(connection: Connection) -> dict[str, str]:
             "AND t.tgrelid IN (SELECT c.oid FROM pg_class c WHERE pg_table_is_visible(c.oid))"
         )
     return {row[0]: row[1] for row in connection.exec_driver_sql(query)}
+
+
+def statements(connection: Connection) -> Iterator[str]:
+    """Statements that (re)create every trigger, run after each migration."""
+    return sqlite() if connection.dialect.name == "sqlite" else postgresql()
 
 
 def sqlite() -> Iterator[str]:

@@ -223,8 +223,8 @@ def _of(desk: Desk, file: str) -> list[tuple[int, str, str, str]]:
     with desk.store.read() as view:
         stored = view.evidence.file_by_id(file)
         assert stored is not None
-        leaves = view.evidence.leaves(file, 0, 10_000)
-    return [(x.event.line, x.event.text.decode(), x.event.author, x.event.kind) for x in leaves]
+        leaves = [e for e, _present in view.proving.leaves(file, 0, 10_000)]
+    return [(e.line, e.text.decode(), e.author, e.kind) for e in leaves]
 
 
 @pytest.mark.parametrize("size", [1, 1 << 16, 1 << 20, 3 << 20])

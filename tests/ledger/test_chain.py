@@ -11,10 +11,11 @@ from pathlib import Path
 
 import pytest
 
+from core.evidence import import_
 from core.ports import Desk
 from core.verify import verify
 from schemas.errors import Refused
-from tests.conftest import Command, make_desk
+from tests.conftest import Command, make_desk, record, write
 from tests.desks import lived_in
 
 
@@ -125,6 +126,13 @@ def test_versions_decisions_and_receipts_are_sealed_with_the_workspace_secret(
                 query = "SELECT document FROM receipt WHERE id = ?"
                 document = json.loads(db.execute(query, (subject,)).fetchone()[0])
                 del document["replayed"]
+            elif entry["kind"] == "source":
+                file, path = subject.split(" ", 1)
+                query = (
+                    "SELECT id, path, format, head, revision, notes, created FROM source_file "
+                    "WHERE id = ?"
+                )
+                document = [path, *db.execute(query, (file,)).fetchone()]
             else:
                 table = {"candidate": "candidate_version", "decision": "decision"}[entry["kind"]]
                 id_, version = subject.split("@")
@@ -138,7 +146,7 @@ def test_versions_decisions_and_receipts_are_sealed_with_the_workspace_secret(
                 document = [subject, document] if entry["kind"] == "decision" else document
             assert seal(secret, document) == entry["root"], subject
             checked.append(entry["kind"])
-    assert set(checked) == {"candidate", "decision", "receipt"}
+    assert set(checked) == {"candidate", "decision", "receipt", "source"}
 
 
 def test_a_receipt_is_an_anchor_for_the_chain(
@@ -198,3 +206,19 @@ def test_an_anchor_that_is_none_is_wrong_usage(
         text = str(file)
     with pytest.raises(Refused, match=r"usage\.invalid"):
         verify(sqlite_desk, text)
+
+
+def test_files_of_a_store_made_before_the_chain_named_files_verify(
+    sqlite_desk: Desk, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """They have no entry of their own, and what is registered later has one."""
+    with monkeypatch.context() as before:
+        before.setattr(import_, "_sealed", lambda *_: None)
+        import_.import_paths(sqlite_desk, [write(tmp_path / "old.jsonl", record("old", "u1"))])
+    assert verify(sqlite_desk).ok
+    shutil.move(tmp_path / "old.jsonl", tmp_path / "moved.jsonl")
+    new = write(tmp_path / "new.jsonl", record("new", "u2"))
+    import_.import_paths(sqlite_desk, [tmp_path / "moved.jsonl", new])
+    report = verify(sqlite_desk)
+    assert report.ok, report.faults
+    assert (report.checked["source"], report.checked["path"]) == (1, 1)

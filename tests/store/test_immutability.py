@@ -9,9 +9,11 @@ from pathlib import Path
 import psycopg
 import pytest
 
+from core.evidence import artifacts, extracts
 from core.ports import Desk
 from core.verify import verify
-from tests.conftest import make_desk
+from store.migrations import triggers
+from tests.conftest import make_desk, write
 from tests.desks import lived_in
 
 TABLES = {
@@ -20,18 +22,31 @@ TABLES = {
     "decision": "document",
     "receipt": "consumer",
     "event_body": "text",
+    "artifact": "size",
+    "artifact_chunk": "lines",
+    "artifact_revision": "path",
+    "artifact_extract": "time",
 }
+ERASABLE = ("event_body", "artifact", "artifact_chunk", "artifact_extract")
+"""Content: erasure may delete it, nothing may rewrite it."""
+
+
+def full(desk: Desk, folder: Path) -> None:
+    """A lived-in desk with an artifact and an extract of it."""
+    lived_in(desk, folder)
+    kept, _new = artifacts.add(desk, write(folder / "run.log", b"one\ntwo\n"))
+    extracts.make(desk, kept.id, ["2:2"])
 
 
 def statements(table: str, column: str) -> list[str]:
     """Ways to change or remove a row that both databases know."""
     out = [f"UPDATE {table} SET {column} = {column}"]
-    return out if table == "event_body" else [*out, f"DELETE FROM {table}"]
+    return out if table in ERASABLE else [*out, f"DELETE FROM {table}"]
 
 
 def test_a_foreign_sqlite_connection_changes_no_history(sqlite_desk: Desk, tmp_path: Path) -> None:
     """A plain connection with SQLite's defaults: no recursive triggers, no setting of ours."""
-    lived_in(sqlite_desk, tmp_path)
+    full(sqlite_desk, tmp_path)
     database = sqlite_desk.workspace.folder / "memdesk.db"
     with closing(sqlite3.connect(database, isolation_level=None)) as db:
         assert db.execute("PRAGMA recursive_triggers").fetchone() == (0,)
@@ -46,7 +61,7 @@ def test_a_foreign_sqlite_connection_changes_no_history(sqlite_desk: Desk, tmp_p
 
 def test_our_own_sqlite_connection_changes_no_history(sqlite_desk: Desk, tmp_path: Path) -> None:
     """The store's writer is held by the same triggers."""
-    lived_in(sqlite_desk, tmp_path)
+    full(sqlite_desk, tmp_path)
     for table, column in TABLES.items():
         for statement in statements(table, column):
             with (
@@ -61,12 +76,11 @@ def test_postgresql_changes_no_history_and_truncates_none(
 ) -> None:
     """Even the owner of the tables, with TRUNCATE and ON CONFLICT."""
     desk = make_desk(workspace, postgres_url)
-    lived_in(desk, tmp_path)
+    full(desk, tmp_path)
     url = postgres_url.replace("+psycopg", "")
     with psycopg.connect(url, autocommit=True) as db:
         for table, column in TABLES.items():
-            key = "ws, seq" if table in ("ledger", "receipt") else "ws, file, ordinal"
-            key = "ws, number, version, turn" if table == "decision" else key
+            key = triggers.KEYS[table].replace(" ", ", ")
             ways = [
                 *statements(table, column),
                 f"TRUNCATE {table} CASCADE",

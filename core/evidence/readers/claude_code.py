@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
+from core.evidence.readers import capped
 from core.evidence.readers.base import Format, Part, Record, Sample, Source, Waiting
 from core.evidence.readers.fields import (
     as_json,
@@ -226,8 +227,7 @@ def _assistant(d: dict[str, Any], notes: list[str]) -> list[Part]:
 def _result(block: dict[str, Any]) -> Part:
     text = plain(block.get("content"))
     extra = call_note(block.get("tool_use_id"))
-    if text.lstrip().startswith("<persisted-output>"):
-        extra.append("partial")
+    extra += capped.notes(text)
     if block.get("is_error") is True:
         extra.append("error")
     elif "is_error" not in block:

@@ -14,6 +14,7 @@ from typing import Any
 
 import orjson
 
+from core.evidence.readers import capped
 from core.evidence.readers.base import Format, Part, Record, Sample, Source, Waiting
 from core.evidence.readers.fields import (
     block_text,
@@ -225,7 +226,7 @@ def _result(item: dict[str, Any]) -> Part:
     found = _EXIT.search(text[:400])
     if status is None and found:
         status = int(found[1])
-    notes = call_note(item.get("call_id"))
+    notes = call_note(item.get("call_id")) + capped.notes(text)
     if status is None:
         notes.append("outcome-unknown")
     elif status is not True and status != 0:

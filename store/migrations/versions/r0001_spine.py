@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from alembic import op
-
-from store.migrations import making, triggers
+from store.migrations import making
 
 revision = "0001"
 down_revision: str | None = None
@@ -85,8 +83,5 @@ ROWID = {"event_body", "candidate_version", "outbox", "divergence", "receipt", "
 
 
 def upgrade() -> None:
-    """Create every table, index and trigger of revision 0001."""
+    """Create every table and index of revision 0001; triggers come after the last revision."""
     making.create(TABLES, INDEXES, ROWID)
-    postgresql = op.get_bind().dialect.name == "postgresql"
-    for statement in triggers.postgresql() if postgresql else triggers.sqlite():
-        op.execute(statement)
