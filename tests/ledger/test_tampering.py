@@ -122,7 +122,6 @@ UNSEALED = {
     ("candidate", "session"),
     ("candidate", "created"),
     ("candidate", "changed"),
-    ("event", "twin"),
 }
 """Copies that only order or filter lists."""
 
