@@ -304,10 +304,10 @@ class _Run:
         return last.line - 1 + inside + tail.count(b"\n")
 
     def _count(self, batch: list[NewEvent], linked: int) -> None:
+        kinds = Counter([e.kind for e in batch])
         self.tally.new += len(batch)
         self.tally.linked += linked
-        for event in batch:
-            self.tally.records += event.part == 0
-            self.tally.kinds[event.kind] += 1
-            self.tally.authors[event.author] += 1
-            self.tally.unparsed += event.kind == EventKind.UNPARSED
+        self.tally.records += sum([e.part == 0 for e in batch])
+        self.tally.kinds.update(kinds)
+        self.tally.authors.update([e.author for e in batch])
+        self.tally.unparsed += kinds[EventKind.UNPARSED]
