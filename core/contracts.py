@@ -7,7 +7,7 @@ from pathlib import Path
 
 from pydantic import BaseModel
 
-from schemas import candidates, evidence, operations, promotion, status
+from schemas import candidates, compaction, evidence, operations, promotion, status
 from schemas.errors import Unusable
 
 DOCUMENTS: dict[str, type[BaseModel]] = {
@@ -24,6 +24,8 @@ DOCUMENTS: dict[str, type[BaseModel]] = {
     "receipt": operations.Receipt,
     "preview": promotion.Preview,
     "belief": promotion.Belief,
+    "observation": compaction.Observation,
+    "compaction-mark": compaction.Mark,
     "status": status.Status,
     "verify-report": status.VerifyReport,
     "discovery": status.Discovery,

@@ -16,6 +16,7 @@ import orjson
 
 from core import sealed
 from core.candidates.lanes import lane_of
+from core.compaction import marks
 from core.evidence import artifacts, commitments
 from core.identity import digest, digest_text
 from core.ports import Desk, Reader
@@ -194,6 +195,8 @@ class _Check:
             elif entry.kind == "artifact":
                 state, size = artifacts.faults(self.desk, self.view, entry.subject, entry.root)
                 self.checked["artifact bytes"] += size
+            elif entry.kind == marks.ENTRY:
+                state = marks.fault(self.desk, self.view, entry.subject, entry.root)
             else:
                 state = self._version(entry)
         except (ValueError, TypeError, KeyError, MemdeskError):
@@ -277,6 +280,10 @@ class _Check:
         for name in self.view.artifacts.find("", _LAST):
             if name not in sealed_:
                 self.altered(f"artifact {name}", "was added")
+        said = self.covers.get(marks.ENTRY, Counter())
+        for number in self.view.compaction.mark_numbers():
+            if str(number) not in said:
+                self.altered(f"{marks.ENTRY} {number}", "was added")
         for file, count in self.view.evidence.extent().items():
             self._file(file, count)
 

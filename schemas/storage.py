@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from schemas.common import Actor
+from schemas.evidence import Event
 from schemas.operations import Envelope, OperationState
 
 
@@ -86,6 +87,17 @@ class StoredLeaf:
     event: NewEvent
     present: bool
     """False once salt and payload were erased; the commitment then stands alone."""
+
+
+@dataclass(frozen=True, slots=True)
+class Walked:
+    """An event as a session is read through: its place, and the whole size of its text."""
+
+    place: tuple[int, int]
+    event: Event
+    """Words of people, calls and summaries whole up to a limit, all else cut as in lists."""
+    size: int
+    """UTF-8 bytes of the whole text."""
 
 
 Place = int | tuple[str, int]

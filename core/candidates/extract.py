@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from core import claims, screening
+from core.candidates import prose
 from core.candidates.propose import Proposal, add
 from core.evidence.lookup import source_of
 from core.identity import Span
@@ -51,9 +52,6 @@ _HEADINGS: dict[str, CandidateKind] = {
     "conventions": _K.OPERATING_RULE,
     "preferences": _K.PREFERENCE,
 }
-_LABEL = re.compile(
-    rf"(?:[-*]\s+)?(?:\*\*)?(?P<label>{'|'.join(_LABELS)})(?:\*\*)?\s*:(?:\*\*)?\s+", re.I
-)
 _REMEMBER = re.compile(
     r"(?:(?:so|and|also|ok|okay|yes|no|hey)[,:]?\s+)*(?:please\s+|can you\s+|could you\s+)?"
     r"(?:remember|note for (?:the future|later)|keep in mind|make a note|for future reference|"
@@ -128,12 +126,6 @@ _TASKISH = re.compile(
     r"now (?:please|run|fix|do)|today only|for this (?:task|one|session)|in (?:those|these) \w+)\b",
     re.I,
 )
-_SENTENCE_END = re.compile(
-    r"(?<=[.!?])(?<![ .(][A-Z]\.)(?<!e\.g\.)(?<!i\.e\.)(?<!vs\.)[\"'”’)]?\s+(?=[A-Z\"“`(\[]|[^\W\d_])"
-)
-_LIST_MARK = re.compile(r"^\s*(?:[-*+•]|\d{1,3}[.)])\s+(?:\[[ xX]\]\s+)?")
-_FENCE = re.compile(r"^\s{0,3}(`{3,}|~{3,})")
-_HEADING = re.compile(r"^#{1,6}\s+(?P<title>.+?)\s*#*\s*$")
 _EMPHASIS = re.compile(r"\*\*|(?<!\w)__|__(?!\w)")
 _CHOICE = re.compile(
     r"[*_]{0,3}(?:option|alternative|choice|variant)\s+[\w.]{1,3}[*_]{0,3}\s*(?:[-–—:,]+|is\b)\s*",
@@ -161,21 +153,21 @@ class Found:
 def find(text: str, *, owner: bool) -> Iterator[Found]:
     """Durable statements of one message; `owner` opens the rules for a person's own words."""
     heading: CandidateKind | None = None
-    for start, line, listed in _prose_lines(text):
-        title = _HEADING.match(line)
+    for start, line, listed in prose.prose_lines(text):
+        title = prose.HEADING.match(line)
         if title:
             heading = _HEADINGS.get(title["title"].strip().strip(":").lower())
             continue
         if heading is not None and listed:
             yield from _kept(text, start, start + len(line), heading, "heading")
             continue
-        for a, b in _sentences(line):
+        for a, b in prose.split(line):
             yield from _sentence(text, start + a, start + b, owner)
 
 
 def _sentence(text: str, start: int, end: int, owner: bool) -> Iterator[Found]:
     words = text[start:end]
-    if label := _LABEL.match(words):
+    if label := prose.LABEL.match(words):
         kind = _LABELS[label["label"].lower()]
         at = start + label.end()
         chosen = _CHOICE.match(words, label.end())
@@ -212,6 +204,11 @@ def _clause(text: str, start: int, end: int) -> int:
     return start + comma.start() if comma and comma.start() > _MIN else end
 
 
+def passing(words: str) -> bool:
+    """True for words that bind only here and now, whatever else they say."""
+    return _TASKISH.search(words) is not None
+
+
 def _task(text: str, start: int, end: int) -> Iterator[Found]:
     """A one-off request: kept and counted, folded in the queue (spec 4.8)."""
     words = text[start:end]
@@ -221,10 +218,10 @@ def _task(text: str, start: int, end: int) -> Iterator[Found]:
 
 def restated(text: str) -> Iterator[Found]:
     """What an agent repeats as if it were settled; its own words prove nothing."""
-    for start, line, _listed in _prose_lines(text):
-        for a, b in _sentences(line):
+    for start, line, _listed in prose.prose_lines(text):
+        for a, b in prose.split(line):
             words = line[a:b]
-            if words.rstrip().endswith("?") or _HEADING.match(words):
+            if words.rstrip().endswith("?") or prose.HEADING.match(words):
                 continue
             if said := _RESTATES.match(words):
                 bare = (
@@ -263,60 +260,7 @@ def _kind_of(words: str) -> CandidateKind:
     return _K.PROJECT_FACT
 
 
-def _prose_lines(text: str) -> Iterator[tuple[int, str, bool]]:
-    """Lines outside code fences, quotes and indented code: start, words, whether a list item.
-
-    Soft-wrapped lines of one paragraph are joined in place: spans stay in the stored text.
-    """
-    fence: str | None = None
-    at = 0
-    lines = text.split("\n")
-    i = 0
-    while i < len(lines):
-        line = lines[i]
-        start, at = at, at + len(line) + 1
-        i += 1
-        if mark := _FENCE.match(line):
-            if fence is None:
-                fence = mark[1]
-            elif mark[1].startswith(fence) and not line[mark.end() :].strip():
-                fence = None  # as long as the one that opened it, and alone on its line
-            continue
-        plain = line.strip()
-        if fence is not None or not plain or plain.startswith((">", "|", "<")):
-            continue
-        if line.startswith(("    ", "\t")) and not _LIST_MARK.match(line):
-            continue
-        lead = _LIST_MARK.match(line)
-        offset = lead.end() if lead else len(line) - len(line.lstrip())
-        words = line[offset:]
-        if not _HEADING.match(plain):
-            while i < len(lines) and _continues(words, lines[i]):
-                words += "\n" + lines[i]
-                at += len(lines[i]) + 1
-                i += 1
-        yield start + offset, words, lead is not None
-
-
-def _continues(words: str, line: str) -> bool:
-    """True when `line` goes on with the paragraph: wrapped, not a new sentence of its own."""
-    plain = line.strip()
-    if not plain or _LIST_MARK.match(line) or _HEADING.match(plain) or _FENCE.match(line):
-        return False
-    if plain.startswith((">", "|", "<")) or _LABEL.match(plain):
-        return False
-    return not words.rstrip().endswith((".", "!", "?", ":")) and plain[:1].islower()
-
-
-def _sentences(line: str) -> Iterator[tuple[int, int]]:
-    at = 0
-    for end in _SENTENCE_END.finditer(line):
-        yield at, end.start()
-        at = end.end()
-    yield at, len(line)
-
-
-def _pasted(text: str) -> bool:
+def pasted(text: str) -> bool:
     """A long paste is evidence of something, not a person's own statement."""
     return text.count("\n") > _PASTED_LINES
 
@@ -324,7 +268,7 @@ def _pasted(text: str) -> bool:
 def proposals(event: Event) -> Iterator[Proposal]:
     """Proposals of one message, each with its exact span."""
     owner = event.author is Author.OWNER
-    if owner and _pasted(event.text):
+    if owner and pasted(event.text):
         return
     taken: set[str] = set()
     agent = event.author is Author.AGENT
@@ -373,7 +317,7 @@ def extract(desk: Desk, *, source: str | None = None) -> ExtractReport:
             if event.same_as is not None:
                 skipped["same-as-earlier"] += 1
                 continue
-            if event.author is Author.OWNER and _pasted(event.text):
+            if event.author is Author.OWNER and pasted(event.text):
                 skipped["pasted"] += 1
                 continue
             found += proposals(event)
