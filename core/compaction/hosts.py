@@ -32,6 +32,8 @@ class Stated:
     """Ids of calls whose results were dropped."""
     history: tuple[tuple[str, str], ...] | None = None
     """Codex's replacement history: role and words of each message it goes on with."""
+    inline: bool = False
+    """True when a summary, if there is one, stands in the boundary's own record."""
     sealed: bool = False
     """True when part of it can only be read by the provider."""
 
@@ -83,7 +85,8 @@ def _codex(payload: dict[str, Any]) -> Stated:
             kept.append((str(item.get("role")), plain(item.get("content"))))
         elif item.get("type") in ("compaction", "compaction_summary"):
             sealed = True
-    return Stated(history=tuple(kept) if isinstance(history, list) else None, sealed=sealed)
+    known = tuple(kept) if isinstance(history, list) else None
+    return Stated(history=known, inline=True, sealed=sealed)
 
 
 def usage(raw: bytes | None) -> Usage:

@@ -95,7 +95,7 @@ class _Watcher:
         elif _is_summary(event):
             self._summary(event, walked.size)
         else:
-            if self._open is not None and _goes_on(event):
+            if self._open is not None and _goes_on(self._open, event):
                 self._settle()
             self._count(event)
             self._watch(event)
@@ -126,7 +126,6 @@ class _Watcher:
         cut.kept_messages = self._kept(stated)
         self._open = cut
         if stated.history is not None:
-            # Its summary, if it can be read, is a part of the same record and comes next.
             cut.kept_messages += [words for role, words in stated.history if role == "user"]
 
     def _kept(self, stated: hosts.Stated) -> list[str]:
@@ -192,9 +191,11 @@ def _is_summary(event: Event) -> bool:
     return old and event.text.startswith(_CONTINUED)
 
 
-def _goes_on(event: Event) -> bool:
+def _goes_on(cut: Cut, event: Event) -> bool:
     """True when the conversation went on, so that no summary of the last cut comes any more."""
-    return event.author in (Author.OWNER, Author.AGENT) and event.kind in _ANSWERS
+    return (
+        cut.stated.inline or event.author in (Author.OWNER, Author.AGENT) and event.kind in _ANSWERS
+    )
 
 
 # across sessions

@@ -75,7 +75,7 @@ def _holds(call: frozenset[str], wanted: frozenset[str], exact: frozenset[str]) 
     if not exact <= call:
         return False
     missing = sum(not _among(word, call) for word in wanted - exact)
-    return missing <= (len(wanted) // 4 if not exact else len(wanted) // 2)
+    return missing <= (len(wanted) // 3 if not exact else len(wanted) // 2)
 
 
 def _among(word: str, call: Iterable[str]) -> bool:

@@ -33,7 +33,10 @@ _BINDS = tuple(
         r"no (?:new|more|extra|external|further|emojis?|comments?|mocks?|abbreviations?)\b",
         r"only (?:ever )?(?:use|change|edit|touch|write|modify|commit|run|add|read|look)\b",
         r"leave [^.;]{2,80}\b(?:alone|as (?:it |they )?(?:is|are)|untouched|unchanged)\b",
-        r"keep (?:the|all|every|it|things|your|our|to|existing|public|commits?|functions?)\s",
+        r"keep (?:the|all|every|things|your|our|to|existing|public|commits?|functions?)\s",
+        r"keep it (?:simple|small|short|minimal|as (?:it )?is|compatible|backwards?)\b",
+        r"(?:[^.;?]{0,80}[,;] )?(?:but |and |as )?(?:i|we) (?:don'?t want|do not want|never want|"
+        r"no longer (?:use|want|need|support))\b",
         # how things are to be done
         r"(?:use|prefer|write|call|name|run|put) [^.;]{1,80}?(?:,? (?:instead of|rather than|not|never)\s|"
         r"\b(?:everywhere|at all times|consistently)\b)",
