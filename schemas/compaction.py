@@ -162,6 +162,8 @@ class Observation(Document):
     """What a host's compactions did to one session."""
 
     session: str
+    host: str = ""
+    """Format of the files the session was read from."""
     events: int = Field(ge=0)
     boundaries: tuple[Boundary, ...] = ()
 

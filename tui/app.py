@@ -52,6 +52,8 @@ class DeskApp(App[int]):
         self.client: Client | None = None
         self.active = 1
         self._counts: Counts | None = None
+        self._losing = 0
+        self._counting = self._count_again = False
         self._mark = -1
         self._stop = threading.Event()
         self.register_theme(DARK)
@@ -137,10 +139,11 @@ class DeskApp(App[int]):
             1: counts.waiting if counts else None,
             2: counts.candidates.get("accepted", 0) if counts else None,
         }
-        parts = tabs(shown, self.active, self.size.width)
+        lost = f"{self._losing}!" if self._losing else None
+        parts = tabs(shown | {4: lost}, self.active, self.size.width)
         self.query_one("#tabs", Row).show(parts)
-        waiting = shown[1]
-        self.title = f"memdesk {waiting}" if waiting else "memdesk"
+        calls = [str(c) for c in (shown[1], lost) if c]
+        self.title = " ".join(["memdesk", *calls])
 
     def on_resize(self) -> None:
         """Labels depend on the width."""
@@ -199,6 +202,24 @@ class DeskApp(App[int]):
         self._tabs()
         self.pane.store_changed()
         self.post_message(Hints())
+        self._count_again = True
+        if not self._counting:
+            self._counting = True
+            self._count_losses(client)
+
+    @work(group="losses")
+    async def _count_losses(self, client: Client) -> None:
+        """A lost standing instruction is the one thing that calls by itself (spec 7.7)."""
+        try:
+            while self._count_again:
+                self._count_again = False
+                self._losing = await asyncio.to_thread(client.losing)
+                if not self._taken_down:
+                    self._tabs()
+        except MemdeskError as err:
+            self._failed(err)
+        finally:
+            self._counting = False
 
     def on_hints(self, event: Hints) -> None:
         """Show the keys valid now."""
@@ -214,6 +235,10 @@ class DeskApp(App[int]):
             from tui.panes.promotion import PromotionPane
 
             return PromotionPane()
+        if number == 4:
+            from tui.panes.compaction import CompactionPane
+
+            return CompactionPane()
         if number == 0:
             from tui.panes.status import StatusPane
 
@@ -293,7 +318,7 @@ class DeskApp(App[int]):
         own = NAMES[self.active].lower()
         for pane in (own, "list", "desk"):
             actions = keys.of(pane)
-            if not actions or (pane == "list" and self.active not in (1, 2)):
+            if not actions or (pane == "list" and self.active not in (1, 2, 4)):
                 continue
             lines.append(Line([(f" {pane}", "accent")]))
             for a in actions:
@@ -327,7 +352,7 @@ class DeskApp(App[int]):
 
         own = NAMES[self.active].lower()
         for pane in (own, "list", "desk"):
-            if pane == "list" and self.active not in (1, 2):
+            if pane == "list" and self.active not in (1, 2, 4):
                 continue
             for a in keys.of(pane):
                 target = self if pane == "desk" else self.pane

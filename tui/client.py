@@ -16,8 +16,10 @@ import core.promotion  # noqa: F401  (registers the handlers)
 from core import desk as desks
 from core import status as whole
 from core import textdiff
-from core.candidates import dates, editor, lanes, review
+from core.candidates import dates, editor, lanes, propose, review
 from core.candidates.review import CandidateRef
+from core.compaction import marks
+from core.compaction.overview import Overview
 from core.config import DeskTable
 from core.evidence import lookup
 from core.follow import follow
@@ -27,8 +29,16 @@ from core.promotion.consumers import wiki
 from core.promotion.preview import Exact
 from core.promotion.standing import Standing
 from core.workspace import branch
-from schemas.candidates import BatchReport, CandidateRow, CandidateVersion, Verdict
+from schemas.candidates import (
+    BatchReport,
+    CandidateKind,
+    CandidateRow,
+    CandidateVersion,
+    Source,
+    Verdict,
+)
 from schemas.common import Door
+from schemas.compaction import Item, Mark, MarkVerdict, Observation
 from schemas.evidence import Event
 from schemas.operations import Moved, OperationRow, OperationState, Receipt
 from schemas.promotion import Belief, BeliefAtConsumer
@@ -124,6 +134,7 @@ class Client:
         self.reviewer = who.reviewer
         self.name = self.desk.workspace.root.name
         self.branch = branch(self.desk.workspace.root)
+        self.compactions = Overview(self.desk)
         collector.keep()
 
     def close(self) -> None:
@@ -282,6 +293,35 @@ class Client:
     def in_editor(self, text: str) -> str:
         """A statement through the reviewer's editor; the screen must be suspended."""
         return editor.edit(self.desk, text)
+
+    # compaction
+
+    def observed(self) -> Sequence[Observation]:
+        """What hosts did to every session they compacted."""
+        return self.compactions.observations()
+
+    def losing(self) -> int:
+        """How many compactions lost a standing instruction."""
+        return self.compactions.losing()
+
+    def place(self, locator: str) -> tuple[Source, Sequence[Event]]:
+        """Quoted words, and their event whole between its neighbours."""
+        event, span = lookup.show(self.desk, locator)
+        return lookup.source_of(event, span), lookup.surroundings(self.desk, event.id)
+
+    def text(self, event: str) -> str:
+        """The whole text of an event."""
+        return lookup.show(self.desk, event)[0].text
+
+    def mark(self, item: Item, boundary: str, verdict: MarkVerdict, reason: str = "") -> Mark:
+        """Record what an item of a compaction is."""
+        return marks.mark(
+            self.desk, item.session, item.locator, verdict, boundary=boundary, reason=reason
+        )
+
+    def propose(self, text: str, kind: CandidateKind, source: str) -> CandidateVersion:
+        """A pending candidate of somebody's words, with their place as its source."""
+        return propose.propose(self.desk, text=text, kind=kind, key=None, sources=[source])
 
     # promotion
 

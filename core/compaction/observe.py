@@ -15,7 +15,7 @@ from core.compaction.window import Window
 from core.identity import one_id
 from core.ports import Desk
 from schemas.common import Page
-from schemas.compaction import LossRow, Mark, Observation
+from schemas.compaction import Boundary, LossRow, Mark, Observation
 from schemas.evidence import Author, Event, EventKind
 from schemas.storage import Walked
 
@@ -32,7 +32,10 @@ def observe(desk: Desk, session: str) -> Observation:
     with desk.store.read() as view:
         name = one_id(session, view.evidence.find_sessions(session, 6))
         marks = view.compaction.marks(name)
-    return of_events(name, _events(desk, name), _raw(desk), marks)
+        first = view.evidence.walk(name, after=(-1, -1), limit=1)
+        file = view.evidence.file_by_id(first[0].event.file) if first else None
+    found = of_events(name, _events(desk, name), _raw(desk), marks)
+    return found.model_copy(update={"host": file.format if file is not None else ""})
 
 
 def _events(desk: Desk, session: str) -> Iterator[Walked]:
@@ -193,8 +196,8 @@ def _is_summary(event: Event) -> bool:
 
 def _goes_on(cut: Cut, event: Event) -> bool:
     """True when the conversation went on, so that no summary of the last cut comes any more."""
-    return (
-        cut.stated.inline or event.author in (Author.OWNER, Author.AGENT) and event.kind in _ANSWERS
+    return cut.stated.inline or (
+        event.author in (Author.OWNER, Author.AGENT) and event.kind in _ANSWERS
     )
 
 
@@ -212,23 +215,25 @@ def sessions(desk: Desk, page: Page) -> tuple[list[tuple[str, int]], str | None]
 
 def rows(observation: Observation) -> list[LossRow]:
     """An observation's compactions as the list by loss shows them."""
-    return [
-        LossRow(
-            session=observation.session,
-            at=b.at,
-            line=b.line,
-            time=b.time,
-            kind=b.kind,
-            trigger=b.trigger,
-            summary=b.summary,
-            before=b.before,
-            after=b.after,
-            lost=b.lost,
-            counts=b.counts,
-            copy_of=b.copy_of,
-        )
-        for b in observation.boundaries
-    ]
+    return [row(observation, b) for b in observation.boundaries]
+
+
+def row(observation: Observation, b: Boundary) -> LossRow:
+    """One compaction as the list shows it."""
+    return LossRow(
+        session=observation.session,
+        at=b.at,
+        line=b.line,
+        time=b.time,
+        kind=b.kind,
+        trigger=b.trigger,
+        summary=b.summary,
+        before=b.before,
+        after=b.after,
+        lost=b.lost,
+        counts=b.counts,
+        copy_of=b.copy_of,
+    )
 
 
 def by_loss(row: LossRow) -> tuple[int, int, int, str, int]:

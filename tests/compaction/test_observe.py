@@ -504,7 +504,7 @@ def test_a_call_after_the_cut_that_does_what_a_lost_rule_forbids_is_shown(desk: 
     (cut,) = found.boundaries
     (lead,) = item(cut, "push").since
     event, _ = lookup.show(desk, lead.locator)
-    assert event.text.endswith('"git push origin main"}') and lead.line == 9
+    assert event.text.endswith('"git push origin main"}') and lead.line == 8
     assert item(cut, "audit").since == ()
 
 

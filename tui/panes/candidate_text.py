@@ -82,7 +82,7 @@ def evidence(d: Detail, now: int, g: Glyphs, *, narrow: bool) -> list[Line]:
     for n, source in enumerate(v.sources):
         lines += _source(source, n + 1, len(v.sources), now, g, narrow=narrow)
         if n == 0:
-            lines += _surroundings(source, d.around, g)
+            lines += surroundings(source, d.around, g)
         else:
             lines.append(
                 Line([(f" {g.quote} ", "accent"), (source.quote[:_QUOTE], "owner")], indent=3)
@@ -232,7 +232,8 @@ def _mask(text: str) -> str:
     return mask(text)
 
 
-def _surroundings(source: Source, around: Sequence[Event], g: Glyphs) -> list[Line]:
+def surroundings(source: Source, around: Sequence[Event], g: Glyphs) -> list[Line]:
+    """A quoted message between its neighbours, the quote between marks."""
     lines: list[Line] = []
     for event in around:
         own = event.id == source.event

@@ -19,7 +19,7 @@ NAMES = {
 """Panes by the digit that brings them to the front."""
 
 
-def tabs(counts: Mapping[int, int | None], active: int, width: int) -> list[tuple[str, str]]:
+def tabs(counts: Mapping[int, int | str | None], active: int, width: int) -> list[tuple[str, str]]:
     """The row's cells; under 100 columns 6, 7 and 0 are digits, on a tiny screen all others too."""
     ways: list[tuple[set[int], str]] = [
         (set(), " "),
@@ -33,7 +33,8 @@ def tabs(counts: Mapping[int, int | None], active: int, width: int) -> list[tupl
         for number, name in NAMES.items():
             count = counts.get(number)
             label = f"{number}" if number in short else f"{number} {name}"
-            label += f" {count:,}" if count is not None and number not in short else ""
+            text = count if isinstance(count, str) else f"{count:,}" if count is not None else ""
+            label += f" {text}" if text and number not in short else ""
             front = number == active
             text = f"[{label}]" if front else f" {label} "
             cells.append((text + gap, "accent" if front else "text"))
