@@ -112,10 +112,12 @@ def _boundary(b: Boundary) -> list[str]:
 
 
 def _item(i: Item) -> list[str]:
+    from core.screening import mask
+
     sign = _SIGNS[i.state]
-    lines = [f"  {sign} {i.class_:<9} L{i.line:<6} {i.state:<11} {one_line(i.quote, 90)}"]
+    lines = [f"  {sign} {i.class_:<9} L{i.line:<6} {i.state:<11} {one_line(mask(i.quote), 90)}"]
     lines += [f"      {code}" for code in i.reasons]
     if i.nearest is not None and i.state != "verbatim":
-        lines.append(f"      summary line {i.nearest.line}: {one_line(i.nearest.quote, 90)}")
-    lines += [f"      ! since: L{q.line} {one_line(q.quote, 80)}" for q in i.since]
+        lines.append(f"      summary line {i.nearest.line}: {one_line(mask(i.nearest.quote), 90)}")
+    lines += [f"      ! since: L{q.line} {one_line(mask(q.quote), 80)}" for q in i.since]
     return lines

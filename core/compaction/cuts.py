@@ -10,7 +10,16 @@ from core.compaction import since
 from core.compaction.hosts import Stated
 from core.compaction.kept import Match, Text, bare
 from core.compaction.standing import Said
-from core.compaction.window import STEERING, SUMMARY, Action, Held, tokens
+from core.compaction.window import (
+    EVIDENCE,
+    HISTORY,
+    STEERING,
+    SUMMARY,
+    TASKS,
+    Action,
+    Held,
+    tokens,
+)
 from schemas.compaction import (
     Boundary,
     Count,
@@ -27,7 +36,7 @@ from schemas.evidence import Event
 
 _SHOWN = 400
 _STATE_SIZE = 200
-STABLE = "stable prompt and tools"
+STABLE = "prompt and tools"
 
 
 @dataclass(slots=True)
@@ -38,7 +47,6 @@ class Cut:
     stated: Stated
     held: Held
     before: int | None = None
-    before_stated: bool = False
     after: int | None = None
     window: int | None = None
     header: int = 0
@@ -324,31 +332,42 @@ def _reasons(cut: Cut) -> tuple[str, ...]:
 def _sizes(cut: Cut) -> tuple[Count | None, Count | None, tuple[Segment, ...]]:
     """The window before and after, and its segments: what the host states, else estimates.
 
-    Prompt and tools are not in a session's file: they are the rest of what the host stated, if
-    the estimates leave one.
+    Prompt and tools stand in no session's file: they are what is left on both sides of what the
+    host states. What is left on one side only (pictures, thoughts that were not written down,
+    estimates that are off) is said to be in no file.
     """
-    was = {n: tokens(b) for n, b in cut.held.sizes.items() if b > 0}
     micro = cut.stated.kind == "micro"
-    now = was if micro else {n: tokens(b) for n, b in cut.sizes_after().items() if b > 0}
-    known = sum(was.values())
-    rest = tokens(cut.header) or None
-    if cut.before is not None and rest is None and cut.before >= known:
-        rest = cut.before - known
-    before = Count(tokens=cut.before, stated=True) if cut.before is not None else None
-    if before is None and known:
-        before = Count(tokens=known + (rest or 0), stated=False)
-    stated_after = cut.stated.after or cut.after
-    after = Count(tokens=stated_after, stated=True) if stated_after is not None else None
-    if after is None and now and not micro:
-        after = Count(tokens=sum(now.values()) + (rest or 0), stated=False)
-    segments = [Segment(name=STABLE, before=_estimate(rest), after=_estimate(rest))]
-    for name in (STEERING, "task state", SUMMARY, "evidence", "history"):
+    was = _estimates(cut.held.sizes)
+    now = was if micro else _estimates(cut.sizes_after())
+    before = cut.before
+    after = cut.stated.after or (None if micro else cut.after)
+    rest = None if before is None else max(0, before - sum(was.values()))
+    later = None if after is None else max(0, after - sum(now.values()))
+    known = [n for n in (rest, None if micro else later) if n is not None]
+    prompt = tokens(cut.header) or (min(known) if known else None)
+    segments = [Segment(name=STABLE, before=_estimate(prompt), after=_estimate(prompt))]
+    for name in (STEERING, TASKS, SUMMARY, EVIDENCE, HISTORY):
         if was.get(name) or now.get(name):
-            was_, now_ = _estimate(was.get(name, 0)), _estimate(now.get(name, 0))
-            if micro and name == "evidence":
-                now_ = None
-            segments.append(Segment(name=name, before=was_, after=now_))
-    return before, after, tuple(segments)
+            left = None if micro and name == EVIDENCE else _estimate(now.get(name, 0))
+            segments.append(Segment(name=name, before=_estimate(was.get(name, 0)), after=left))
+    over = tuple(None if n is None else max(0, n - (prompt or 0)) for n in (rest, later))
+    if any(over) and not micro:
+        segments.append(
+            Segment(name="in no file", before=_estimate(over[0]), after=_estimate(over[1]))
+        )
+    return _total(before, was, prompt), _total(after, {} if micro else now, prompt), tuple(segments)
+
+
+def _estimates(sizes: Counter[str]) -> dict[str, int]:
+    return {name: tokens(size) for name, size in sizes.items() if size > 0}
+
+
+def _total(stated: int | None, counted: dict[str, int], prompt: int | None) -> Count | None:
+    if stated is not None:
+        return Count(tokens=stated, stated=True)
+    if not counted:
+        return None
+    return Count(tokens=sum(counted.values()) + (prompt or 0), stated=False)
 
 
 def _estimate(count: int | None) -> Count | None:

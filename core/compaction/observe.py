@@ -117,12 +117,7 @@ class _Watcher:
         if self._open is not None:
             self._settle()
         stated = hosts.boundary(event, self._raw(event.id))
-        cut = Cut(event, stated, self._window.held())
-        usage = hosts.usage(self._raw(self._counted)) if self._counted else hosts.Usage()
-        cut.before, cut.window = stated.before or usage.used, usage.window
-        cut.before_stated = cut.before is not None
-        cut.header = self._header
-        self.cuts.append(cut)
+        cut = self._cut(event, stated)
         if stated.kind == "micro":
             cut.cleared = self._window.clear_results(stated.cleared)
             return
@@ -130,6 +125,14 @@ class _Watcher:
         self._open = cut
         if stated.history is not None:
             cut.kept_messages += [words for role, words in stated.history if role == "user"]
+
+    def _cut(self, event: Event, stated: hosts.Stated) -> Cut:
+        """A new cut, with the figures of the last request before it."""
+        usage = hosts.usage(self._raw(self._counted)) if self._counted else hosts.Usage()
+        cut = Cut(event, stated, self._window.held(), stated.before or usage.used)
+        cut.window, cut.header = usage.window, self._header
+        self.cuts.append(cut)
+        return cut
 
     def _kept(self, stated: hosts.Stated) -> list[str]:
         """Messages before the cut that the host says stay in the window as they are."""
@@ -144,10 +147,8 @@ class _Watcher:
 
     def _summary(self, event: Event, size: int) -> None:
         if self._open is None:
-            cut = Cut(event, hosts.Stated(kind="implied"), self._window.held())
-            cut.elsewhere = not cut.held.sizes.total()
-            self.cuts.append(cut)
-            self._open = cut
+            self._open = self._cut(event, hosts.Stated(kind="implied"))
+            self._open.elsewhere = not self._open.held.sizes.total()
         self._open.summary, self._open.summary_size = event, size
         self._settle()
 

@@ -428,7 +428,7 @@ def test_figures_are_the_hosts_or_marked_as_estimates(desk: Desk) -> None:
     shown = {s.name: (s.before, s.after) for s in cut.segments}
     counted = {n: b.tokens for n, (b, _a) in shown.items() if b is not None}
     assert counted == {
-        "stable prompt and tools": 700,
+        "prompt and tools": 700,
         "steering": 100,
         "history": 200,
         "summary": 0,

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from schemas.compaction import Boundary, Count, Item, Observation
     from schemas.evidence import Event
 
-_BAR = 14
+_BAR = 9
 _SHOWN = 600
 _STATES = {
     "missing": "missing from the summary",
@@ -76,7 +76,7 @@ def title(o: Observation, b: Boundary, g: Glyphs) -> str:
     """A compaction in one row."""
     host = _HOSTS.get(o.host, o.host)
     sizes = f"{size(b.before)} {g.arrow} {size(b.after)}"
-    return f"{host} {o.session[:8]}  {b.trigger}  {sizes}"
+    return f"{host} {o.session[:8]} {b.trigger} {sizes}"
 
 
 def window(o: Observation, b: Boundary, now: int, g: Glyphs) -> list[Line]:
@@ -99,26 +99,26 @@ def window(o: Observation, b: Boundary, now: int, g: Glyphs) -> list[Line]:
         Line(),
     ]
     widest = max((c.tokens for s in b.segments for c in (s.before, s.after) if c), default=0)
-    lines.append(Line([(f" {'segment':<24}{'before':>10}{'':{_BAR + 1}} {'after':>10}", "muted")]))
+    lines.append(Line([(f" {'segment':<17}{'before':>9}{'':{_BAR + 1}} {'after':>9}", "muted")]))
     for s in b.segments:
         lines.append(
             Line(
                 [
-                    (f" {s.name:<24}", "text"),
-                    (f"{size(s.before):>10} ", "text"),
+                    (f" {s.name:<17}", "text"),
+                    (f"{size(s.before):>9} ", "text"),
                     (f"{_bar(s.before, widest, g):<{_BAR}} ", "accent"),
-                    (f"{size(s.after):>10} ", "text"),
+                    (f"{size(s.after):>9} ", "text"),
                     (_bar(s.after, widest, g), "accent"),
                 ]
             )
         )
     lines.append(
-        Line([(f" {'in all':<24}{size(b.before):>10} {'':{_BAR}} {size(b.after):>10}", "text")])
+        Line([(f" {'in all':<17}{size(b.before):>9} {'':{_BAR}} {size(b.after):>9}", "text")])
     )
     if b.window and b.before:
         free = b.window - b.before.tokens
         share = f"{100 * free / b.window:.1f}%"
-        lines.append(Line([(f" {'free':<24}{free:>10,} {share} of {b.window:,}", "text")]))
+        lines.append(Line([(f" {'free':<17}{free:>9,} {share} of {b.window:,}", "text")]))
     lines += [Line(), *(Line([(f" {code}   w says why", "warn")]) for code in b.reasons)]
     note = (
         " ~ an estimate: bytes divided by four; prompt and tools are the rest of what the host"
