@@ -13,6 +13,7 @@ from textual.widget import Widget
 from tui import keys
 from tui.messages import Changed, Hints
 from tui.panes import compaction_text as write
+from tui.panes.candidate_text import mask
 from tui.panes.listing import ListingPane
 from tui.widgets.lines import Cells, Row, fit, justified, width_of
 from tui.widgets.rows import PAGE, Group, Numbered, PagedList
@@ -142,7 +143,7 @@ class CompactionPane(ListingPane):
         fold = g.folded if group.folded else g.unfolded
         now = self.client.now() if self.client else 0
         copy = " (copy)" if b.copy_of else ""
-        end = f"{write.outcome(b)}{copy} {age(b.time, now):>4} "
+        end = f"{write.outcome(b)}{copy} {age(b.time, now):>3} "
         left = [(f"{fold} ", "muted"), (f"{mark} ", role), (write.title(o, b, g), "text")]
         return justified(left, [(end, role if lost else "muted")], width)
 
@@ -157,7 +158,7 @@ class CompactionPane(ListingPane):
         ]
         role = "muted" if state in ("not-a-loss", "verbatim") else "owner"
         end = [(f"{state} ", write.ROLES[state])]
-        words = " ".join(i.quote[:600].split())
+        words = " ".join(mask(i.quote[:600]).split())
         room = max(0, width - width_of(left) - width_of(end) - 1)
         return justified([*left, *fit([(words, role)], room)], end, width)
 

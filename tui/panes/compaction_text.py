@@ -75,7 +75,7 @@ def outcome(b: Boundary) -> str:
 def title(o: Observation, b: Boundary, g: Glyphs) -> str:
     """A compaction in one row."""
     host = _HOSTS.get(o.host, o.host)
-    sizes = f"{size(b.before)} {g.arrow} {size(b.after)}"
+    sizes = f"{size(b.before)}{g.arrow}{size(b.after)}"
     return f"{host} {o.session[:8]} {b.trigger} {sizes}"
 
 
