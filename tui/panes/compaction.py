@@ -22,7 +22,7 @@ from tui.widgets.text import age, short
 if TYPE_CHECKING:
     from schemas.compaction import Boundary, Item, MarkVerdict, Observation
 
-_EMPTY = " No compaction yet: import sessions that a host compacted, memdesk evidence import PATH."
+_EMPTY = " No compaction yet: memdesk evidence import PATH reads sessions that a host compacted."
 _REASON = "why it is no loss (enter; esc leaves it)"
 
 
@@ -53,6 +53,9 @@ class CompactionPane(ListingPane):
         self._cuts: dict[str, tuple[Observation, Boundary]] = {}
         self._open: set[str] = set()
         """Cuts that are unfolded."""
+        self._entries: list[_Entry] = []
+        self._next: tuple[str, str] | None = None
+        """Where the cursor goes once the list is loaded again."""
         self._asking: str | None = None
         self._shown: object = None
 
@@ -60,7 +63,7 @@ class CompactionPane(ListingPane):
         """Cuts and their items."""
         return PagedList(
             self._draw,
-            lambda _page, _start: None,
+            self._fetch,
             self._draw_group,
             lambda: self.glyphs.cursor,
             id="compactions",
@@ -89,14 +92,37 @@ class CompactionPane(ListingPane):
         found = await self.ask(client.observed)
         if found is None or words != self.words:
             return
+        at = self._next or self._identity(self.entry)
+        self._next = None
         entries, groups = self._layout(found)
+        self._entries = entries
         text = f" Nothing here has “{words}”. esc clears it." if words else _EMPTY
         self.list.empty = [(text, "muted")]
         pages = {n: entries[n * PAGE : (n + 1) * PAGE] for n in range(-(-len(entries) // PAGE))}
         self.list.load([p[0].place for p in pages.values()], len(entries), pages, groups)
+        same = next((e for e in entries if at and self._identity(e) == at), None)
+        if same is not None and same.number != self.list.index:
+            self.list.go_to(same.number)
         if not entries and not groups:
             self._say_nothing()
         self._summary()
+
+    def _fetch(self, page: int, _start: int) -> None:
+        rows, generation = self._entries[page * PAGE : (page + 1) * PAGE], self.list.generation
+        self.call_later(lambda: self.list.put_page(page, rows, generation))
+
+    @staticmethod
+    def _identity(entry: _Entry | None) -> tuple[str, str] | None:
+        return None if entry is None else (entry.cut.at, entry.item.locator)
+
+    def _after(self, entry: _Entry) -> tuple[str, str] | None:
+        """The next item of the same cut, or the one before the last."""
+        beside = [
+            e
+            for n in (entry.number + 1, entry.number - 1)
+            if 0 <= n < len(self._entries) and (e := self._entries[n]).cut.at == entry.cut.at
+        ]
+        return self._identity(beside[0]) if beside else self._identity(entry)
 
     def _layout(self, found: Sequence[Observation]) -> tuple[list[_Entry], list[Group]]:
         """Items numbered through, under a header each cut; what has none of the words is left out."""
@@ -383,6 +409,7 @@ class CompactionPane(ListingPane):
             return
         said = await self.ask(lambda: client.mark(entry.item, entry.cut.at, verdict, reason))
         if said is not None:
+            self._next = self._after(entry)
             words = f", “{reason}”" if reason else ""
             self.bar.say(
                 f"L{entry.item.line}: {said.verdict.value}{words} {self.glyphs.dot} u takes it back"
