@@ -34,6 +34,7 @@ _BINDS = tuple(
         r"only (?:ever )?(?:use|change|edit|touch|write|modify|commit|run|add|read|look)\b",
         r"leave [^.;]{2,80}\b(?:alone|as (?:it |they )?(?:is|are)|untouched|unchanged)\b",
         r"keep (?:the|all|every|things|your|our|to|existing|public|commits?|functions?)\s",
+        r"(?:preserve|retain|maintain) (?:the|all|every|our|existing|current)\b",
         r"keep it (?:simple|small|short|minimal|as (?:it )?is|compatible|backwards?)\b",
         r"(?:[^.;?]{0,80}[,;] )?(?:but |and |as )?(?:i|we) (?:don'?t want|do not want|never want|"
         r"no longer (?:use|want|need|support))\b",
