@@ -23,6 +23,8 @@ _NEAR = 0.25
 _LONG = 60
 """Words of a piece; a summary's longer lines are compared in pieces."""
 _STEP = 40
+_SCRIPT = 20_000
+"""Characters of a summary that tell its script."""
 _WORD = re.compile(r"\w+")
 
 
@@ -41,6 +43,7 @@ class Text:
     def __init__(self, text: str) -> None:
         self.text = text
         self._bare = f" {bare(text)} "
+        self._script = _scripts(text[:_SCRIPT])
         self._places = list(_pieces(text))
         self._read = [alike.read(text[a:b]) for a, b in self._places]
         self._where: dict[str, set[int]] = defaultdict(set)
@@ -60,7 +63,7 @@ class Text:
         """What became of some words."""
         if self.holds(quote):
             return Match(ItemState.VERBATIM, self._holding(quote))
-        if _foreign(quote, self.text):
+        if self._foreign(quote):
             return Match(ItemState.UNKNOWN, reason="compaction.other-script")
         wanted = alike.read(quote)
         words = set(wanted.words)
@@ -78,6 +81,14 @@ class Text:
             return Match(ItemState.REWORDED, self._places[best], reason)
         place = self._places[best] if share >= _NEAR else None
         return Match(ItemState.MISSING, place, "compaction.missing")
+
+    def _foreign(self, quote: str) -> bool:
+        """True when most letters of the words are of a script that the summary hardly uses."""
+        script = _scripts(quote)
+        if not script:
+            return False
+        name, count = script.most_common(1)[0]
+        return count * 2 > script.total() and self._script[name] * 20 < self._script.total()
 
     def _holding(self, quote: str) -> tuple[int, int] | None:
         words = bare(quote)
@@ -120,14 +131,13 @@ def _numbers(words: Sequence[str] | frozenset[str]) -> bool:
     return any(c.isdigit() for word in words for c in word)
 
 
-def _foreign(quote: str, text: str) -> bool:
-    """True when most letters of the words are of a script that the summary hardly uses."""
-    script = Counter(map(_script, filter(str.isalpha, quote)))
-    if not script:
-        return False
-    name, count = script.most_common(1)[0]
-    there = Counter(map(_script, filter(str.isalpha, text[:20_000])))
-    return count * 2 > script.total() and there[name] * 20 < there.total()
+def _scripts(text: str) -> Counter[str]:
+    """Letters of a text by script."""
+    letters = Counter(filter(str.isalpha, text))
+    found: Counter[str] = Counter()
+    for letter, count in letters.items():
+        found[_script(letter)] += count
+    return found
 
 
 def _script(letter: str) -> str:

@@ -20,6 +20,8 @@ from schemas.evidence import Author, Event, EventKind
 from schemas.storage import Walked
 
 _PAGE = 256
+_TRIES = 8
+"""Records after a cut that are asked for the size of their request."""
 _CONTINUED = "This session is being continued from a previous conversation"
 Raw = Callable[[str], "bytes | None"]
 
@@ -82,6 +84,7 @@ class _Watcher:
         """A cut whose summary may still come."""
         self._after: Cut | None = None
         """The last cut, while no request after it was counted."""
+        self._tries = 0
         self._since: Cut | None = None
         self._counted: str | None = None
         """The last event that states how large a request was."""
@@ -160,6 +163,7 @@ class _Watcher:
         cut.settle()
         self._window.cut(cut.still_there(), cut.sizes_after())
         self._after = self._since = cut
+        self._tries = _TRIES
 
     def _count(self, event: Event) -> None:
         """Remember which record states a request's size; read the first one after a cut."""
@@ -171,7 +175,8 @@ class _Watcher:
         if not tells:
             return
         self._counted = event.id
-        if self._after is not None:
+        if self._after is not None and self._tries:
+            self._tries -= 1
             usage = hosts.usage(self._raw(event.id))
             if usage.used is not None and usage.used != self._after.before:
                 self._after.after = usage.used

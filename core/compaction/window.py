@@ -66,6 +66,8 @@ class Window:
     tasks: dict[str, Said] = field(default_factory=dict)
     once: dict[str, Said] = field(default_factory=dict)
     plan: list[Said] = field(default_factory=list)
+    _keys: dict[str, set[str]] = field(default_factory=dict)
+    """Names of standing words by subject."""
     _calls: dict[str, Action] = field(default_factory=dict)
     _written: dict[str, Action] = field(default_factory=dict)
     _results: dict[str, int] = field(default_factory=dict)
@@ -117,10 +119,12 @@ class Window:
         if words.class_ is ItemClass.TASK:
             self.tasks[name] = words
             return
-        key = key_of(words.quote)
-        for other, older in list(self.standing.items()):
-            if other != name and key == key_of(older.quote) and _changes(older.quote, words.quote):
+        speaking = self._keys.setdefault(key_of(words.quote), set())
+        for other in sorted(speaking - {name}):
+            older = self.standing.get(other)
+            if older is not None and _changes(older.quote, words.quote):
                 self.replaced.append(self.standing.pop(other))
+        speaking.add(name)
         self.standing.pop(name, None)
         self.standing[name] = words
 
