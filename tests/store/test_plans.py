@@ -37,6 +37,9 @@ QUERIES: dict[str, Callable[[Reader], object]] = {
     "receipt": lambda v: v.operations.receipt("op_" + "0" * 32),
     "open operations": lambda v: v.operations.open_of("cand_x@1"),
     "prepared": lambda v: v.operations.prepared("checkout"),
+    "cut sessions": lambda v: v.compaction.cut_sessions("", 20),
+    "marks": lambda v: v.compaction.marks("S"),
+    "a session's events": lambda v: v.evidence.walk("S", after=(-1, -1), limit=20),
 }
 
 
