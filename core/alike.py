@@ -53,7 +53,7 @@ class Likeness(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class _Read:
+class Read:
     """A statement as it is compared; each is read once for many comparisons."""
 
     words: tuple[str, ...]
@@ -65,7 +65,8 @@ class _Read:
 
 
 @lru_cache(maxsize=1024)
-def _read(statement: str) -> _Read:
+def read(statement: str) -> Read:
+    """A statement's content words, and what of it must not change."""
     words, exact, every = [], set(), set()
     denials = 0
     start = True
@@ -81,7 +82,7 @@ def _read(statement: str) -> _Read:
         if word in exact or (word not in _WEAK and word not in _NEGATIONS):
             words.append(word)
         start = raw[-1] in ".!?:"
-    return _Read(tuple(words[:_MOST_WORDS]), frozenset(every), frozenset(exact), denials % 2 == 1)
+    return Read(tuple(words[:_MOST_WORDS]), frozenset(every), frozenset(exact), denials % 2 == 1)
 
 
 def _is_exact(raw: str, bare: str, start: bool) -> bool:
@@ -98,7 +99,7 @@ def compare(a: str, b: str) -> Likeness:
     """What `b` is to `a`; symmetrical."""
     from rapidfuzz.distance import Indel
 
-    left, right = sorted((_read(a), _read(b)), key=lambda r: r.words)
+    left, right = sorted((read(a), read(b)), key=lambda r: r.words)
     x, y = left.words, _inflected(left.words, right.words)
     if not x or not y:
         same = a.casefold().split() == b.casefold().split()
@@ -118,8 +119,8 @@ def similarity(a: str, b: str) -> float:
     """How much of their words two statements share, 0 to 1: what is nearest comes first."""
     from rapidfuzz.distance import Indel
 
-    x = _read(a).words
-    return float(Indel.normalized_similarity(sorted(x), sorted(_inflected(x, _read(b).words))))
+    x = read(a).words
+    return float(Indel.normalized_similarity(sorted(x), sorted(_inflected(x, read(b).words))))
 
 
 def _inflected(model: Sequence[str], words: Sequence[str]) -> list[str]:
@@ -128,12 +129,12 @@ def _inflected(model: Sequence[str], words: Sequence[str]) -> list[str]:
     out = []
     for word in words:
         if word not in known:
-            word = next((m for m in model if _inflection(m, word)), word)
+            word = next((m for m in model if inflection(m, word)), word)
         out.append(word)
     return out
 
 
-def _inflection(a: str, b: str) -> bool:
+def inflection(a: str, b: str) -> bool:
     """add, adding; dependency, dependencies; rotate, rotates. Never of anything with a digit."""
     shorter = min(len(a), len(b))
     if shorter < 3 or abs(len(a) - len(b)) > 4 or not (a.isalpha() and b.isalpha()):
@@ -164,10 +165,10 @@ def bands(secret: bytes, statement: str) -> tuple[int, ...]:
     MinHash over the trigrams of content words, two to a band, each band together with the numbers
     and the negation, which near duplicates must share. Keyed, so a band tells nothing by itself.
     """
-    read = _read(statement)
-    numbers = " ".join(sorted(w for w in read.exact if any(c.isdigit() for c in w)))
-    marks = f"{numbers}|{read.denied}"
-    grams = {f"  {w} "[i : i + 3] for w in read.words for i in range(len(w) + 1)} or {""}
+    said = read(statement)
+    numbers = " ".join(sorted(w for w in said.exact if any(c.isdigit() for c in w)))
+    marks = f"{numbers}|{said.denied}"
+    grams = {f"  {w} "[i : i + 3] for w in said.words for i in range(len(w) + 1)} or {""}
     hashes = [_hash(secret, g) for g in grams]
     # One hash seen through different masks stands for as many permutations.
     least = [min(map(m.__xor__, hashes)) for m in _MASKS]

@@ -7,7 +7,15 @@ from pathlib import Path
 
 from pydantic import BaseModel
 
-from schemas import candidates, evidence, onboarding, operations, promotion, status
+from schemas import (
+    candidates,
+    compaction,
+    evidence,
+    onboarding,
+    operations,
+    promotion,
+    status,
+)
 from schemas.errors import Unusable
 
 DOCUMENTS: dict[str, type[BaseModel]] = {
@@ -26,6 +34,8 @@ DOCUMENTS: dict[str, type[BaseModel]] = {
     "belief": promotion.Belief,
     "checkpoint": status.Checkpoint,
     "extract": evidence.Extract,
+    "observation": compaction.Observation,
+    "compaction-mark": compaction.Mark,
     "status": status.Status,
     "verify-report": status.VerifyReport,
     "discovery": onboarding.Discovery,

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
         CandidateVersion,
         Decision,
     )
+    from schemas.compaction import Mark
     from schemas.evidence import Artifact, Event, LedgerEntry, LedgerHead, SessionRow, SourceFile
     from schemas.operations import OperationRow, OperationState, Receipt
     from schemas.promotion import Belief
@@ -50,6 +51,7 @@ if TYPE_CHECKING:
         StoredVersion,
         Turn,
         Waiting,
+        Walked,
     )
 
 
@@ -84,6 +86,7 @@ class EvidenceReads(Protocol):
     def find_sessions(self, prefix: str, limit: int, *, agents: bool = True) -> list[str]: ...
     def event_at(self, session: str, line: int) -> Event | None: ...
     def event_in(self, file: StoredFile, line: int) -> Event | None: ...
+    def walk(self, session: str, *, after: tuple[int, int], limit: int) -> list[Walked]: ...
     def around(self, id_: str, before: int, after: int) -> list[Event]: ...
     def raw(self, id_: str) -> bytes | None: ...
     def events_before(self, file: StoredFile, offset: int) -> int: ...
@@ -298,6 +301,21 @@ class PromotionWrites(PromotionReads, Protocol):
     def add_belief(self, belief: Belief, consumer: str, receipt: str) -> None: ...
 
 
+class CompactionReads(Protocol):
+    """Where sessions were cut, and what was said about that."""
+
+    def cut_sessions(self, after: str, limit: int) -> list[tuple[str, int]]: ...
+    def marks(self, session: str) -> list[Mark]: ...
+    def mark_document(self, number: int) -> tuple[Mark, bytes] | None: ...
+    def mark_numbers(self) -> list[int]: ...
+
+
+class CompactionWrites(CompactionReads, Protocol):
+    """Appends of marks."""
+
+    def add_mark(self, mark: Mark) -> int: ...
+
+
 class Reader(Protocol):
     """A consistent view of the store; every column's queries hang on it."""
 
@@ -317,6 +335,8 @@ class Reader(Protocol):
     def operations(self) -> OperationReads: ...
     @property
     def promotion(self) -> PromotionReads: ...
+    @property
+    def compaction(self) -> CompactionReads: ...
 
 
 class Writer(Protocol):
@@ -338,6 +358,8 @@ class Writer(Protocol):
     def operations(self) -> OperationWrites: ...
     @property
     def promotion(self) -> PromotionWrites: ...
+    @property
+    def compaction(self) -> CompactionWrites: ...
 
 
 class Store(Protocol):

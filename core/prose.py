@@ -91,6 +91,14 @@ def sentences(words: str) -> Iterator[tuple[int, int]]:
     yield at, len(words)
 
 
+def spoken(text: str, continues: Continues) -> Iterator[tuple[int, int]]:
+    """Where each sentence of a text's prose begins and ends, headings left out."""
+    for start, line, _listed in lines(text, continues):
+        if heading(line) is None:
+            for a, b in sentences(line):
+                yield start + a, start + b
+
+
 def statement(words: str) -> str:
     """Words as one line without emphasis."""
     return " ".join(EMPHASIS.sub("", words).split())

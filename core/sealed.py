@@ -33,6 +33,11 @@ def decision(secret: bytes, ref: str, document: bytes) -> str:
     return seal(secret, canonical([ref, _members(document)]))
 
 
+def mark(secret: bytes, number: int, document: bytes) -> str:
+    """The ledger root of a mark on what a compaction kept or lost. Raises ValueError likewise."""
+    return seal(secret, canonical([number, _members(document)]))
+
+
 def artifact(
     secret: bytes, name: str, path: str, revision: int, digest: bytes, size: int, root: bytes
 ) -> str:

@@ -115,6 +115,17 @@ class Extent:
     bodies: int
 
 
+@dataclass(frozen=True, slots=True)
+class Walked:
+    """An event as a session is read through: its place, and the whole size of its text."""
+
+    place: tuple[int, int]
+    event: Event
+    """Words of people, calls and summaries whole up to a limit, all else cut as in lists."""
+    size: int
+    """UTF-8 bytes of the whole text."""
+
+
 Place = int | tuple[str, int]
 """Where a row stands in an order: what lists are paged by."""
 HeldPlace = tuple[int, str, str]

@@ -68,6 +68,7 @@ COPIES: dict[tuple[str, str], Role] = {
         "receipt": {Role.PLACE: "id operation consumer", Role.CONTENT: "document"},
         "belief": {Role.PLACE: "id candidate", Role.CONTENT: "statement"},
         "belief_consumer": {Role.PLACE: "belief consumer state receipt"},
+        "compaction_mark": {Role.PLACE: "session item boundary", Role.PERSON: "document"},
     }.items()
     for role, columns in roles.items()
     for column in columns.split()

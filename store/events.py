@@ -10,7 +10,7 @@ import sqlalchemy as sa
 from schemas.common import Page
 from schemas.evidence import Author, Event, EventKind
 from schemas.operations import OperationState
-from schemas.storage import StoredFile
+from schemas.storage import StoredFile, Walked
 from store.keys import ID, WS, cursor_of, hex_range, parse_cursor
 from store.tables import (
     EVENT,
@@ -24,6 +24,7 @@ from store.tables import (
 
 _LIST_TEXT = 4_096
 _MANY = 500
+_READ_TEXT = 262_144
 _F, _E, _B = SOURCE_FILE.c, EVENT.c, EVENT_BODY.c
 _TWINS = {
     "sqlite": "SELECT wanted.value, (SELECT e.id FROM event AS e WHERE e.ws = ? "
@@ -62,6 +63,15 @@ def _joined(text: sa.ColumnElement[bytes]) -> sa.Select[tuple[object, ...]]:
 
 _WHOLE = _joined(_B.text)
 _CUT = _joined(sa.func.substr(_B.text, 1, _LIST_TEXT).label("text"))
+_READ = _joined(
+    sa.func.substr(
+        _B.text,
+        1,
+        sa.case(
+            (_E.kind.in_(("tool_result", "reasoning", "system")), _LIST_TEXT), else_=_READ_TEXT
+        ),
+    ).label("text")
+)
 _EVENT = _WHOLE.where(_E.ws == WS, _E.id == ID)
 
 
@@ -146,6 +156,15 @@ class Events:
         last = rows[page.limit - 1] if len(rows) > page.limit else None
         after = None if last is None else cursor_of(last.file, last.ordinal)
         return [self._event(r) for r in rows[: page.limit]], after
+
+    def walk(self, session: str, *, after: tuple[int, int], limit: int) -> list[Walked]:
+        """Events of a session past a place, in file order, each with the size of its whole text."""
+        t, label = SESSION_FILE.c, self._label(session)
+        files = sa.select(t.file).where(t.ws == self._ws, t.session == label)
+        place = sa.or_(_E.file > after[0], sa.and_(_E.file == after[0], _E.ordinal > after[1]))
+        query = _READ.where(_E.ws == self._ws, _E.session == label, _E.file.in_(files), place)
+        rows = self._c.execute(query.order_by(_E.file, _E.ordinal).limit(limit))
+        return [Walked((r.file, r.ordinal), self._event(r), int(r.size or 0)) for r in rows]
 
     def _label(self, text: str) -> int:
         t = LABEL.c

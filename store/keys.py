@@ -18,6 +18,7 @@ _LOCKS = {
     "candidate": 5,
     "artifact": 6,
     "artifact_revision": 7,
+    "compaction_mark": 8,
 }
 
 

@@ -403,6 +403,18 @@ class BeliefConsumerRow(SQLModel, table=True):
     receipt: str = _text()
 
 
+class CompactionMarkRow(SQLModel, table=True):
+    """What a reviewer said about an item that a compaction kept or lost; never updated."""
+
+    __tablename__ = "compaction_mark"
+    ws: int = _int(primary_key=True)
+    number: int = _int(primary_key=True)
+    session: str = _text()
+    item: str = _text()
+    boundary: str | None = _text(nullable=True)
+    document: bytes = _bytes()
+
+
 def table(model: type[SQLModel]) -> Table:
     """The SQLAlchemy table of a model, for Core statements."""
     found: Table = model.__table__  # type: ignore[attr-defined]
@@ -437,3 +449,4 @@ DIVERGENCE = table(DivergenceRow)
 RECEIPT = table(ReceiptRow)
 BELIEF = table(BeliefRow)
 BELIEF_CONSUMER = table(BeliefConsumerRow)
+COMPACTION_MARK = table(CompactionMarkRow)

@@ -13,6 +13,7 @@ from schemas.errors import Unusable
 from store.artifacts import Artifacts, FileBlobs, RowBlobs
 from store.candidates import Candidates
 from store.claims import Claims
+from store.compaction import Compaction
 from store.engine import Database
 from store.evidence import Evidence
 from store.keys import hold
@@ -70,6 +71,11 @@ class Unit:
     def promotion(self) -> Promotion:
         """Beliefs."""
         return Promotion(self._c, self._ws)
+
+    @cached_property
+    def compaction(self) -> Compaction:
+        """Cuts and what was said about them."""
+        return Compaction(self._c, self._ws)
 
 
 class SqlStore:

@@ -51,6 +51,8 @@ class DeskApp(Jumping):
         self.client: Client | None = None
         self.active = 1
         self._counts: Counts | None = None
+        self._losing = 0
+        self._counting = self._count_again = False
         self._mark = -1
         self._stop = threading.Event()
         self.register_theme(DARK)
@@ -136,9 +138,10 @@ class DeskApp(Jumping):
             1: counts.waiting if counts else None,
             2: counts.candidates.get("accepted", 0) if counts else None,
         }
-        self.query_one(Tabs).show_panes(shown, self.active)
-        waiting = shown[1]
-        self.title = f"memdesk {waiting}" if waiting else "memdesk"
+        lost = f"{self._losing}!" if self._losing else None
+        self.query_one(Tabs).show_panes(shown | {4: lost}, self.active)
+        calls = [str(c) for c in (shown[1], lost) if c]
+        self.title = " ".join(["memdesk", *calls])
 
     # following the store
 
@@ -192,6 +195,24 @@ class DeskApp(Jumping):
         self._tabs()
         self.pane.store_changed()
         self.post_message(Hints())
+        self._count_again = True
+        if not self._counting:
+            self._counting = True
+            self._count_losses(client)
+
+    @work(group="losses")
+    async def _count_losses(self, client: Client) -> None:
+        """A lost standing instruction is the one thing that calls by itself (spec 7.7)."""
+        try:
+            while self._count_again:
+                self._count_again = False
+                self._losing = await asyncio.to_thread(client.losing)
+                if not self._taken_down:
+                    self._tabs()
+        except MemdeskError as err:
+            self._failed(err)
+        finally:
+            self._counting = False
 
     def on_hints(self, event: Hints) -> None:
         """Show the keys valid now."""
@@ -211,6 +232,10 @@ class DeskApp(Jumping):
             from tui.panes.evidence import EvidencePane
 
             return EvidencePane()
+        if number == 4:
+            from tui.panes.compaction import CompactionPane
+
+            return CompactionPane()
         if number == 0:
             from tui.panes.status import StatusPane
 

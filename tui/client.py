@@ -18,6 +18,7 @@ from core import status as whole
 from core import textdiff
 from core.candidates import dates, editor, lanes, review, rules
 from core.candidates.review import CandidateRef
+from core.compaction.overview import Overview
 from core.config import DeskTable
 from core.evidence import lookup
 from core.follow import follow
@@ -28,7 +29,12 @@ from core.promotion import preview, standing
 from core.promotion.consumers import wiki
 from core.promotion.standing import Standing
 from core.workspace import branch
-from schemas.candidates import BatchReport, CandidateRow, CandidateVersion, Verdict
+from schemas.candidates import (
+    BatchReport,
+    CandidateRow,
+    CandidateVersion,
+    Verdict,
+)
 from schemas.common import Door
 from schemas.evidence import Event
 from schemas.operations import Moved, OperationState, Receipt
@@ -36,6 +42,7 @@ from schemas.reasons import REASONS, Reason
 from schemas.status import Status
 from schemas.storage import CandidateFilter, Place
 from tui import collector, written
+from tui.cutting import AROUND, Cutting
 from tui.looking import Looking
 from tui.widgets.rows import PAGE, Group, pages_near
 from tui.written import Newest
@@ -90,8 +97,6 @@ def _section(key: int | str, count: int, still_open: int) -> Section:
 
 
 _DUE = 500
-_AROUND = 1_500
-"""Bytes of a message shown before and after a quote."""
 _LAST = 60
 
 
@@ -128,7 +133,7 @@ class Check:
     unfinished: tuple[Half, ...]
 
 
-class Client(Looking):
+class Client(Looking, Cutting):
     """A desk opened for the screen. Every method may be called from any thread."""
 
     def __init__(self, root: Path, store: str | None, reviewer: str | None) -> None:
@@ -139,6 +144,7 @@ class Client(Looking):
         self.reviewer = who.reviewer
         self.name = self.desk.workspace.root.name
         self.branch = branch(self.desk.workspace.root)
+        self.compactions = Overview(self.desk)
         collector.keep()
 
     def close(self) -> None:
@@ -274,7 +280,7 @@ class Client(Looking):
             around = lookup.surroundings(self.desk, own.event)
             said = next((e for e in around if e.id == own.event), None)
             if said is not None:
-                passage = lookup.passage(said, own.start, own.end, _AROUND)
+                passage = lookup.passage(said, own.start, own.end, AROUND)
                 # A message may be a megabyte and more: what the screen shows of it is cut here.
                 shorter = said.model_copy(update={"text": ""})
                 around = [shorter if e is said else e for e in around]

@@ -254,9 +254,63 @@ ACTIONS: tuple[Action, ...] = (
         "make candidate",
         "Make a candidate whose source is this event.",
     ),
+    Action(
+        "compaction.candidate",
+        "compaction",
+        "m",
+        "make candidate",
+        "Make it a candidate; the original message is its source.",
+    ),
+    Action(
+        "compaction.not-a-loss",
+        "compaction",
+        "r",
+        "not a loss",
+        "Keep it out of the count, with a reason.",
+    ),
+    Action(
+        "compaction.reclass",
+        "compaction",
+        "s",
+        "standing/one-off",
+        "Correct what it is: a standing instruction, or a one-off request.",
+    ),
+    Action("compaction.undo", "compaction", "u", "take back", "Take back what was said of it."),
+    Action(
+        "compaction.why-not", "compaction", "w", "why", "Meaning and remedy of the codes shown."
+    ),
+    Action(
+        "compaction.group-next",
+        "compaction",
+        "right_parenthesis,n",
+        "next",
+        "Next compaction.",
+    ),
+    Action(
+        "compaction.group-back",
+        "compaction",
+        "left_parenthesis,N",
+        "previous",
+        "Previous compaction.",
+    ),
+    Action(
+        "compaction.tab-next",
+        "compaction",
+        "right_square_bracket",
+        "next tab",
+        "Next tab of the detail.",
+    ),
+    Action(
+        "compaction.tab-back",
+        "compaction",
+        "left_square_bracket",
+        "previous tab",
+        "Previous tab of the detail.",
+    ),
+    Action("compaction.back", "compaction", "escape", "back", "Back to the list; fold it."),
 )
 _NOT_SHARED = {"evidence": ("list.why", "list.states")}
-_LISTS = ("candidates", "promotion", "evidence")
+_LISTS = ("candidates", "promotion", "compaction", "evidence")
 
 TEXT = (
     Binding("j,down", "scroll(1)", show=False),

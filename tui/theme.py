@@ -72,6 +72,8 @@ class Glyphs:
     gap: str = "⋮"
     end: str = "↵"
     here: str = "◂"
+    edited: str = "✎"
+    bar: str = "█"
 
     def state(self, name: str) -> str:
         """The sign of a candidate or operation state."""
@@ -117,6 +119,8 @@ ASCII = Glyphs(
     gap=":",
     end="$",
     here="<",
+    edited="w",
+    bar="#",
 )
 
 STATE_ROLE = {

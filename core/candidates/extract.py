@@ -22,14 +22,14 @@ _BATCH = 200
 _PASTED_LINES = 60
 
 
-def _pasted(text: str) -> bool:
+def pasted(text: str) -> bool:
     """A long paste is evidence of something, not a person's own statement."""
     return text.count("\n") > _PASTED_LINES
 
 
 def _why_not(event: Event) -> str:
     """Why a message proposes nothing, by a word of `ExtractReport.skipped`."""
-    if event.author is Author.OWNER and _pasted(event.text):
+    if event.author is Author.OWNER and pasted(event.text):
         return "pasted"
     if event.author is Author.EXTERNAL and statements.has_list(event.text):
         return "list-unnamed"
@@ -39,7 +39,7 @@ def _why_not(event: Event) -> str:
 def proposals(event: Event) -> Iterator[Proposal]:
     """Proposals of one message, each with its exact span."""
     owner = event.author is Author.OWNER
-    if owner and _pasted(event.text):
+    if owner and pasted(event.text):
         return
     taken: set[str] = set()
     agent = event.author is Author.AGENT

@@ -317,6 +317,16 @@ def _kept(text: str, start: int, end: int, kind: CandidateKind, method: str) -> 
     yield Found(start, end, kind, method)
 
 
+def sentences(text: str) -> Iterator[tuple[int, int]]:
+    """Every sentence of a message's own prose: outside code, quotes and headings."""
+    return prose.spoken(text, _continues)
+
+
+def passing(words: str) -> bool:
+    """True for words that bind only here and now, whatever else they say."""
+    return _TASKISH.search(words) is not None
+
+
 def _continues(words: str, line: str, listed: bool) -> bool:
     """True when `line` goes on with the paragraph: wrapped, not a new sentence of its own."""
     plain = line.strip()

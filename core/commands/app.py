@@ -136,6 +136,7 @@ def run(open_ui: OpenUi | None, front: list[str], rest: list[str]) -> int:
     """Run one call with its global options in front; errors become statuses and lines."""
     import core.commands.artifacts
     import core.commands.candidates
+    import core.commands.compaction
     import core.commands.demo
     import core.commands.evidence
     import core.commands.onboarding

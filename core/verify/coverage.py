@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
+from core.compaction import marks
 from core.ports import Desk, Reader
 from core.verify.events import Events, FileBytes
 from core.verify.findings import Findings
@@ -44,6 +45,7 @@ class Coverage:
     def _sealed(self) -> None:
         view, rows = self._view, self._rows
         counts = view.candidates.row_counts() | view.artifacts.row_counts()
+        counts[marks.ENTRY] = len(view.compaction.mark_numbers())
         odd = {k for k, n in counts.items() if n != rows.entries[k]} | (rows.amiss & set(counts))
         if odd:
             answered = self._answered(odd)
@@ -66,6 +68,8 @@ class Coverage:
         for kind in sorted(kinds & {"candidate", "decision"}):
             for name, count in sorted(self._view.candidates.names()[kind].items()):
                 yield from [(kind, name)] * count
+        if marks.ENTRY in kinds:
+            yield from ((marks.ENTRY, str(n)) for n in self._view.compaction.mark_numbers())
         for kind in sorted(kinds & {"artifact", "extract"}):
             for name in self._view.artifacts.row_names(kind):
                 yield kind, name

@@ -14,6 +14,7 @@ import orjson
 
 from core import sealed
 from core.candidates.lanes import Lane, lane_of
+from core.compaction import marks
 from core.evidence.kept import Kept
 from core.ports import Desk, Reader
 from core.verify.findings import Findings
@@ -82,6 +83,8 @@ class SealedRows:
             state, size = self.kept.check(entry)
             self._findings.checked["artifact bytes"] += size
             return state
+        if entry.kind == marks.ENTRY:
+            return marks.fault(self._desk, self._view, entry.subject, entry.root)
         return self._version(entry)
 
     def _source(self, entry: LedgerEntry) -> str:

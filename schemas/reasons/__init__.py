@@ -5,12 +5,13 @@ Codes are stable API: panes, `--json` errors and `memdesk explain CODE` all read
 
 from __future__ import annotations
 
-from schemas.reasons import candidates, evidence, promotion, whole
+from schemas.reasons import candidates, compaction, evidence, promotion, whole
 from schemas.reasons.rows import Exit, Reason
 
 __all__ = ["REASONS", "Exit", "Reason", "reason"]
 
-REASONS: dict[str, Reason] = whole.ROWS | evidence.ROWS | candidates.ROWS | promotion.ROWS
+_ROOMS = (whole, evidence, candidates, promotion, compaction)
+REASONS: dict[str, Reason] = {code: row for room in _ROOMS for code, row in room.ROWS.items()}
 
 
 def reason(code: str) -> Reason:

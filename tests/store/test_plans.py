@@ -53,6 +53,9 @@ QUERIES: dict[str, Callable[[Reader], object]] = {
     "receipts from a place": lambda v: v.operations.receipt_window("", 5, 20),
     "held from a place": lambda v: v.promotion.window("", (5, "bel_", "wiki"), 20),
     "prepared": lambda v: v.operations.prepared("checkout"),
+    "cut sessions": lambda v: v.compaction.cut_sessions("", 20),
+    "marks": lambda v: v.compaction.marks("S"),
+    "a session's events": lambda v: v.evidence.walk("S", after=(-1, -1), limit=20),
 }
 
 

@@ -86,7 +86,7 @@ def evidence(d: Detail, now: int, g: Glyphs, *, narrow: bool) -> list[Line]:
     for n, source in enumerate(v.sources):
         lines += _source(source, n + 1, len(v.sources), now, g, narrow=narrow)
         if n == 0:
-            lines += _surroundings(source, d, g)
+            lines += surroundings(source, d.around, d.passage, g)
         else:
             lines.append(
                 Line([(f" {g.quote} ", "accent"), (source.quote[:_QUOTE], "owner")], indent=3)
@@ -263,13 +263,16 @@ def _mask(text: str) -> str:
     return mask(text)
 
 
-def _surroundings(source: Source, d: Detail, g: Glyphs) -> list[Line]:
+def surroundings(
+    source: Source, around: Sequence[Event], passage: Passage | None, g: Glyphs
+) -> list[Line]:
+    """A quoted message between its neighbours, the quote between marks."""
     lines: list[Line] = []
-    for event in d.around:
+    for event in around:
         own = event.id == source.event
         place = f"{event.line:>5} {event.author.value:<8} "
         if own:
-            lines += _own(d.passage, source, place, g) if d.passage else []
+            lines += _own(passage, source, place, g) if passage else []
             continue
         text = " ".join(_mask(event.text[:_NEAR]).split()) or f"({event.kind.value})"
         shown = text if len(text) <= 240 else f"{text[:240]}…"

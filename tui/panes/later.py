@@ -21,11 +21,6 @@ WHAT: dict[int, tuple[str, str, str]] = {
         "What an agent was given: each pack with what is in and out, and why not.",
         "Nothing serves packs yet; promoted lines are in .aiwg/memory/line-memory.txt.",
     ),
-    4: (
-        "Compaction",
-        "What a host cut from a session: rules kept, reworded and lost, with a way to put them back.",
-        "Compaction boundaries are imported already: memdesk evidence list --kind compact_boundary.",
-    ),
     5: (
         "Sources",
         "Which messages may be read again, which are closed for good, and by what.",

@@ -23,7 +23,7 @@ _SHORTENED = (0, 7, 6, 5, 4, 3, 2, 1)
 """Whose label becomes a digit first, where there is no room for all; never that of the pane in front."""
 
 
-def tabs(counts: Mapping[int, int | None], active: int, width: int) -> list[tuple[str, str]]:
+def tabs(counts: Mapping[int, int | str | None], active: int, width: int) -> list[tuple[str, str]]:
     """The row's cells: as many labels as fit; under 100 columns 6, 7 and 0 are digits anyway."""
     cells: list[tuple[str, str]] = []
     for short, gap in _ways(active, width):
@@ -31,7 +31,8 @@ def tabs(counts: Mapping[int, int | None], active: int, width: int) -> list[tupl
         for number, name in NAMES.items():
             count = counts.get(number)
             label = f"{number}" if number in short else f"{number} {name}"
-            label += f" {count:,}" if count is not None and number not in short else ""
+            text = count if isinstance(count, str) else f"{count:,}" if count is not None else ""
+            label += f" {text}" if text and number not in short else ""
             front = number == active
             text = f"[{label}]" if front else f" {label} "
             cells.append((text + gap, "accent" if front else "text"))
@@ -55,10 +56,10 @@ class Tabs(Row):
 
     def __init__(self, *, id: str | None = None) -> None:  # noqa: A002
         super().__init__(id=id)
-        self._counts: Mapping[int, int | None] = {}
+        self._counts: Mapping[int, int | str | None] = {}
         self._active = 1
 
-    def show_panes(self, counts: Mapping[int, int | None], active: int) -> None:
+    def show_panes(self, counts: Mapping[int, int | str | None], active: int) -> None:
         """Show these counts, and which pane is in front."""
         self._counts, self._active = dict(counts), active
         self.refresh()
