@@ -80,6 +80,8 @@ _ASSIGNED = re.compile(
     r"\s*(?::?=(?![=>~])|:(?=\s*[\"'`]))\s*[\"'`]?(?P<value>[^\s\"'`,;&]{4,})"
 )
 """A value given to a name: `password=swordfish`, `"secret": "swordfish"`; plain words count."""
+_GIVEN_NAME = re.compile("passw|pwd|passphrase|secret|api")
+"""What a folded text holds that gives one."""
 _STATED = re.compile(
     r"(?im)(?<![a-z0-9])(?:passw(?:or)?d|passphrase)\s*:\s*(?P<value>[^\s\"'`,;]{4,})\s*$"
 )
@@ -159,7 +161,7 @@ def secret_spans(text: str) -> list[tuple[int, int]]:
         for m in shape.finditer(text)
     ]
     spans += [m.span("value") for m in _keyword_values(text, folded) if _secret_value(m["value"])]
-    if _KEYWORD.search(folded):
+    if _GIVEN_NAME.search(folded):
         for given in (_ASSIGNED, _STATED):
             spans += [m.span("value") for m in given.finditer(text) if _assigned_value(m["value"])]
     merged: list[tuple[int, int]] = []

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 import sqlalchemy as sa
 
 from schemas.storage import Extent, NewEvent
+from store import tallies
 from store.tables import EVENT, EVENT_BODY, LABEL, SESSION_FILE, SOURCE_FILE, SOURCE_PATH
 
 _F = SOURCE_FILE.c
@@ -132,6 +133,13 @@ class Proving:
         )
         for row in self._c.execute(query):
             yield row[0], row[1]
+
+    def odd_sessions(self) -> list[tuple[str, str]]:
+        """Rows of sessions that do not follow from their events: the table and the name."""
+        return [
+            *(("session_total", name) for name in tallies.odd_totals(self._c, self._ws)),
+            *(("session_file", name) for name in tallies.odd_bounds(self._c, self._ws)),
+        ]
 
     def labels(self) -> Iterator[tuple[int, str]]:
         """Every interned name with its number."""

@@ -107,7 +107,7 @@ class Sessions(Events):
         self._many(_REACHED, reached)
         totals = [
             (
-                *(self._ws, session, c.last or 0, c.first, c.last),
+                *(self._ws, session, max(c.last or 0, 0), c.first, c.last),
                 *(None if c.scope is None else labels[c.scope], file),
                 *c.sums.values(),
             )

@@ -143,6 +143,8 @@ class Coverage:
                 self._findings.altered(what, "is of a session the file does not hold")
         for session, file in sorted(wanted):
             self._findings.altered(f"session_file {session} {file}", "is missing")
+        for table, session in self._view.proving.odd_sessions():
+            self._findings.altered(f"{table} {session}", "does not follow from its events")
         used = self._events.scopes.union(*(b.sessions for b in files.values()))
         for number, text in self._view.proving.labels():
             if text not in used:

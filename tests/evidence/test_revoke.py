@@ -145,7 +145,7 @@ def test_a_candidate_of_revoked_sources_only_is_blocked_from_promotion(desk: Des
     assert files(desk.workspace.root) == {}
     fine = promotion.build(desk, ref(backed), "line-memory")
     assert fine.blocked_by == ()
-    assert "1 of 2 source(s) revoked" in [c.text for c in fine.checks]
+    assert "1 of 2 sources revoked" in [c.text for c in fine.checks]
     assert confirm(desk, fine.operation_id).state is OperationState.APPLIED
 
 

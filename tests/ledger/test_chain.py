@@ -11,7 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from core.evidence import import_
+from core.evidence import known
+from core.evidence.import_ import import_paths
 from core.ports import Desk
 from core.verify import verify
 from schemas.errors import Refused
@@ -213,12 +214,12 @@ def test_files_of_a_store_made_before_the_chain_named_files_verify(
 ) -> None:
     """They have no entry of their own, and what is registered later has one."""
     with monkeypatch.context() as before:
-        before.setattr(import_, "_sealed", lambda *_: None)
-        import_.import_paths(sqlite_desk, [write(tmp_path / "old.jsonl", record("old", "u1"))])
+        before.setattr(known, "_sealed", lambda *_: None)
+        import_paths(sqlite_desk, [write(tmp_path / "old.jsonl", record("old", "u1"))])
     assert verify(sqlite_desk).ok
     shutil.move(tmp_path / "old.jsonl", tmp_path / "moved.jsonl")
     new = write(tmp_path / "new.jsonl", record("new", "u2"))
-    import_.import_paths(sqlite_desk, [tmp_path / "moved.jsonl", new])
+    import_paths(sqlite_desk, [tmp_path / "moved.jsonl", new])
     report = verify(sqlite_desk)
     assert report.ok, report.faults
     assert (report.checked["source"], report.checked["path"]) == (1, 1)

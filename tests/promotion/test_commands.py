@@ -124,13 +124,16 @@ def test_the_way_from_candidate_to_receipt(run: Run, workspace: Path) -> None:
 
 
 def test_receipts_are_exported_as_files(run: Run, workspace: Path, tmp_path: Path) -> None:
-    """One JSON file a receipt, equal to the list."""
+    """One JSON file a receipt, equal to the list, and the checkpoint beside them."""
     id_ = one(run, "Tuesdays")
     run("candidates", "accept", f"{id_}@1")
     run("promotion", "confirm", run("promotion", "preview", id_)["operation_id"])
     listed = run("promotion", "receipts", "--export", str(tmp_path / "out"))["items"]
-    found = [json.loads(p.read_bytes()) for p in (tmp_path / "out").iterdir()]
+    found = [json.loads(p.read_bytes()) for p in (tmp_path / "out").glob("rcpt_*")]
     assert found == listed
+    assert [p.name for p in (tmp_path / "out").iterdir() if p.name[:5] != "rcpt_"] == [
+        "checkpoint.json"
+    ]
 
 
 def test_ids_by_prefix(run: Run) -> None:

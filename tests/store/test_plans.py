@@ -15,7 +15,7 @@ from core.ports import Desk, Reader
 from schemas.storage import CandidateFilter, StoredFile
 
 ID = "ev_" + "0" * 32
-FILE = StoredFile(7, "file_" + "0" * 32, "a", "text", "", "", 0, 0, 0, 1, b"", "")
+FILE = StoredFile(7, "file_" + "0" * 32, "a", "text", "", "", 0, 0, 0, 1, b"", "", 0)
 WHOLE_TABLE = re.compile(r"SCAN (?!wanted\b)|PRIMARY KEY \(ws=\?\)|INDEX \w+ \(ws=\?\)")
 QUERIES: dict[str, Callable[[Reader], object]] = {
     "twins": lambda v: v.evidence.twins([1, 2]),
