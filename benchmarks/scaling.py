@@ -83,10 +83,10 @@ def _fill(desk: Desk, wanted: int) -> int:
                 )
                 db.execute(
                     f"INSERT INTO event (ws, file, id, twin, {kept}) "
-                    "SELECT ws, ?, CAST(? || substr(id, 7, 4) || randomblob(6) AS BLOB), "
+                    "SELECT ws, ?, CAST(? || substr(id, 4, 3) || randomblob(10) AS BLOB), "
                     f"CASE WHEN twin < 0 THEN random() | (1 << 63) ELSE (twin / {_STEP} + ?) "
                     f"* {_STEP} + abs(random() % {_STEP}) END, {kept} FROM event WHERE file = ?",
-                    (number, os.urandom(6), copy * 80, file),
+                    (number, os.urandom(3), copy * 80, file),
                 )
                 db.execute(
                     "INSERT INTO event_body (ws, file, ordinal, salt, digest, text, lead, raw) "

@@ -82,6 +82,7 @@ def keyed(secret: bytes, *parts: bytes) -> bytes:
     return Namer(secret, *parts).name()
 
 
+_ORDINALS = (1 << 24) - 1
 _STEP_BITS = 30
 _STEPS_BITS = 23
 _MARK_BITS = 63 - _STEPS_BITS
@@ -110,13 +111,17 @@ class EventNamer:
     """
 
     def __init__(self, secret: bytes, file: str) -> None:
-        self._file = bytes.fromhex(file.removeprefix("file_"))[:6]
+        self._file = bytes.fromhex(file.removeprefix("file_"))[:3]
         self._names = Namer(secret, b"ev", file.encode())
         self._twins = Namer(secret)
 
     def event(self, ordinal: int, *identity: bytes) -> bytes:
-        """16 bytes: 6 of the file's id, 4 of the ordinal, 6 keyed by what identifies the event."""
-        return self._file + ordinal.to_bytes(4, "big") + self._names.name(*identity)[:6]
+        """16 bytes: 3 of the file's id, 3 of the ordinal, 10 keyed by what identifies the event.
+
+        So 12 hex digits name an event wherever ids are typed or shown short.
+        """
+        place = self._file + (ordinal & _ORDINALS).to_bytes(3, "big")
+        return place + self._names.name(*identity)[:10]
 
     def twin(self, time: int | None, *words: bytes) -> int:
         """64 bits, equal for records that resumed sessions repeat: they keep id, words and time.

@@ -109,7 +109,7 @@ def list_(
 
         events, cursor = listed(desk, filter_, page, session=session, kind=kind, author=author)
     lines = [
-        f"{e.id[:11]}  {e.author:<8} {e.kind:<12} L{e.line:<5} {_mark(e)}{one_line(e.text, 90)}"
+        f"{e.id[:15]}  {e.author:<8} {e.kind:<12} L{e.line:<5} {_mark(e)}{one_line(e.text, 90)}"
         for e in events
     ]
     emit({"items": [item(e) for e in events], "next": cursor}, *(lines or ["No events."]))

@@ -432,6 +432,7 @@ def test_figures_are_the_hosts_or_marked_as_estimates(desk: Desk) -> None:
         "steering": 100,
         "history": 200,
         "summary": 0,
+        "in no file": 0,
     }
     assert all(not c.stated for pair in shown.values() for c in pair if c is not None)
 

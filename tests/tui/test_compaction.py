@@ -143,7 +143,7 @@ async def test_cuts_stand_by_loss_and_each_view_shows_what_it_says(
         rows = [r for r in desk.rows() if "claude" in r[:20]]
         assert "S" in rows[0] and "lost 1 rule 1 task" in rows[0] and "fine" in rows[1]
         assert "155,461" in desk.text() and "prompt and tools" in desk.text()
-        assert "standing instructions" in desk.text()
+        assert "In the window" in desk.text()
         await desk.press("enter")
         assert "missing from the summary" in desk.text() and "rule L3" in desk.text()
         await desk.press("J", "J", "J", "J")

@@ -36,7 +36,7 @@ def test_init_status_import_list_show_and_verify_keep_their_keys(
     item = first["items"][0]
     for key in ("id", "file", "session", "ordinal", "kind", "author", "time", "text", "digest"):
         assert key in item
-    shown = command.json("evidence", "show", item["id"][:11] + "#b0-3")
+    shown = command.json("evidence", "show", item["id"][:15] + "#b0-3")
     assert shown["span"] == {"start": 0, "end": 3, "quote": "one"}
     assert command.json("evidence", "show", "session:S#L2")["text"] == "two"
     assert command.json("evidence", "list", "--author", "owner", "--session", "S")["items"]

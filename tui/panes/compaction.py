@@ -3,44 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, cast
 
 from textual import work
 from textual.binding import BindingType
 
 from tui import keys
-from tui.messages import Changed, Hints
+from tui.messages import Hints
 from tui.panes import compaction_text as write
 from tui.panes.candidate_text import mask
-from tui.panes.listing import ListingPane
+from tui.panes.putting_back import Entry, PuttingBackPane
 from tui.widgets.lines import Cells, Row, fit, justified, width_of
 from tui.widgets.rows import PAGE, Group, Numbered, PagedList
-from tui.widgets.text import age, short
+from tui.widgets.text import age
 
 if TYPE_CHECKING:
-    from schemas.compaction import Boundary, Item, MarkVerdict, Observation
+    from schemas.compaction import Boundary, Observation
 
 _EMPTY = " No compaction yet: memdesk evidence import PATH reads sessions that a host compacted."
-_REASON = "why it is no loss (enter; esc leaves it)"
 
 
-@dataclass(frozen=True, slots=True)
-class _Entry:
-    """An item of one cut, by its place in the whole list."""
-
-    number: int
-    session: Observation
-    cut: Boundary
-    item: Item
-
-    @property
-    def place(self) -> int:
-        """Its number is its place."""
-        return self.number
-
-
-class CompactionPane(ListingPane):
+class CompactionPane(PuttingBackPane):
     """Cuts as headers, their items below; the detail shows either."""
 
     number = 4
@@ -49,12 +32,8 @@ class CompactionPane(ListingPane):
     def __init__(self) -> None:
         super().__init__(id="pane-4")
         self.tab = 0
-        self._cuts: dict[str, tuple[Observation, Boundary]] = {}
         self._open: set[str] = set()
         """Cuts that are unfolded."""
-        self._entries: list[_Entry] = []
-        self._next: tuple[str, str] | None = None
-        """Where the cursor goes once the list is loaded again."""
         self._shown: object = None
 
     def make_list(self) -> PagedList:
@@ -88,17 +67,17 @@ class CompactionPane(ListingPane):
         if client is None:
             return
         found = await self.ask(client.observed)
-        if found is None or words != self.words:
-            return
-        at = self._next or self._identity(self.entry)
-        self._next = None
+        if found is None or words != self.words or not self.query("#summary"):
+            return  # another list is wanted, or the frame is being taken down
+        at = self.next_at or self.identity(self.entry)
+        self.next_at = None
         entries, groups = self._layout(found)
-        self._entries = entries
+        self.entries = entries
         text = f" Nothing here has “{words}”. esc clears it." if words else _EMPTY
         self.list.empty = [(text, "muted")]
         pages = {n: entries[n * PAGE : (n + 1) * PAGE] for n in range(-(-len(entries) // PAGE))}
         self.list.load([p[0].place for p in pages.values()], len(entries), pages, groups)
-        same = next((e for e in entries if at and self._identity(e) == at), None)
+        same = next((e for e in entries if at and self.identity(e) == at), None)
         if same is not None and same.number != self.list.index:
             self.list.go_to(same.number)
         if not entries and not groups:
@@ -106,29 +85,16 @@ class CompactionPane(ListingPane):
         self._summary()
 
     def _fetch(self, page: int, _start: int) -> None:
-        rows, generation = self._entries[page * PAGE : (page + 1) * PAGE], self.list.generation
+        rows, generation = self.entries[page * PAGE : (page + 1) * PAGE], self.list.generation
         self.call_later(lambda: self.list.put_page(page, rows, generation))
 
-    @staticmethod
-    def _identity(entry: _Entry | None) -> tuple[str, str] | None:
-        return None if entry is None else (entry.cut.at, entry.item.locator)
-
-    def _after(self, entry: _Entry) -> tuple[str, str] | None:
-        """The next item of the same cut, or the one before the last."""
-        beside = [
-            e
-            for n in (entry.number + 1, entry.number - 1)
-            if 0 <= n < len(self._entries) and (e := self._entries[n]).cut.at == entry.cut.at
-        ]
-        return self._identity(beside[0]) if beside else self._identity(entry)
-
-    def _layout(self, found: Sequence[Observation]) -> tuple[list[_Entry], list[Group]]:
+    def _layout(self, found: Sequence[Observation]) -> tuple[list[Entry], list[Group]]:
         """Items numbered through, under a header each cut; what has none of the words is left out."""
         cuts = [(o, b) for o in found for b in o.boundaries]
         cuts.sort(key=lambda c: _order(*c))
-        self._cuts = {b.at: (o, b) for o, b in cuts}
+        self.cuts = {b.at: (o, b) for o, b in cuts}
         words = self.words.lower()
-        entries: list[_Entry] = []
+        entries: list[Entry] = []
         groups: list[Group] = []
         for o, b in cuts:
             own = words in f"{o.session} {b.trigger} {write.outcome(b)}".lower()
@@ -136,14 +102,14 @@ class CompactionPane(ListingPane):
             if not own and not items:
                 continue
             first = len(entries)
-            entries += [_Entry(first + n, o, b, i) for n, i in enumerate(items)]
+            entries += [Entry(first + n, o, b, i) for n, i in enumerate(items)]
             losses = 0 if b.copy_of else sum(b.lost.values())
             fold = b.at not in self._open
             groups.append(Group(b.at, o.session, len(items), open=losses, folded=fold))
         return entries, groups
 
     def _summary(self) -> None:
-        cuts = [b for _o, b in self._cuts.values()]
+        cuts = [b for _o, b in self.cuts.values()]
         lost = sum(bool(b.lost) and b.copy_of is None for b in cuts)
         unknown = sum(not b.lost and bool(b.counts.get("unknown")) for b in cuts)
         dot = f" {self.glyphs.dot} "
@@ -158,7 +124,7 @@ class CompactionPane(ListingPane):
     # drawing
 
     def _draw_group(self, group: Group, width: int) -> Cells:
-        o, b = self._cuts[str(group.key)]
+        o, b = self.cuts[str(group.key)]
         g = self.glyphs
         lost = bool(b.lost) and not b.copy_of
         mark, role = (g.rejected, "bad") if lost else (g.accepted, "good")
@@ -172,7 +138,7 @@ class CompactionPane(ListingPane):
         return justified(left, [(end, role if lost else "muted")], width)
 
     def _draw(self, row: Numbered, width: int) -> Cells:
-        entry = cast("_Entry", row)
+        entry = cast("Entry", row)
         i, g = entry.item, self.glyphs
         state = i.state.value
         left: list[tuple[str, str]] = [
@@ -194,20 +160,7 @@ class CompactionPane(ListingPane):
 
     # the detail
 
-    @property
-    def entry(self) -> _Entry | None:
-        """The item under the cursor."""
-        return cast("_Entry | None", self.list.row)
-
-    @property
-    def cut(self) -> tuple[Observation, Boundary] | None:
-        """The cut under the cursor, or the one its item belongs to."""
-        if (entry := self.entry) is not None:
-            return entry.session, entry.cut
-        group = self.list.group
-        return None if group is None else self._cuts.get(str(group.key))
-
-    def _tabs(self, entry: _Entry | None) -> list[str]:
+    def _tabs(self, entry: Entry | None) -> list[str]:
         return ["Item", "Window", "Summary"] if entry is not None else ["Window", "Summary"]
 
     @work(exclusive=True, group="compaction-detail")
@@ -234,7 +187,7 @@ class CompactionPane(ListingPane):
             at = b.summary_at
             text = await self.ask(lambda: client.text(at.locator)) if at is not None else None
             lines = write.summary(text or "There is no summary that can be read.", g)
-        if self.cut != cut or self.entry != entry:
+        if not self.query("#detail-title") or self.cut != cut or self.entry != entry:
             return
         marks = " ".join(f"[{t}]" if t == name else t for t in tabs)
         left = f"{g.rule * 2} {o.session[:8]}#L{b.line} {g.dot} {marks} "
@@ -301,111 +254,6 @@ class CompactionPane(ListingPane):
     def on_resize(self) -> None:
         """Another width, another layout."""
         self.load_detail()
-
-    # acting
-
-    def codes(self) -> list[str]:
-        """Codes of the item, or of the cut."""
-        if (entry := self.entry) is not None:
-            return list(entry.item.reasons)
-        return list(self.cut[1].reasons) if self.cut else []
-
-    def action_why_not(self) -> None:
-        """Meaning and remedy of the codes shown."""
-        if codes := self.codes():
-            self.explain(codes)
-        else:
-            self.bar.say("nothing here has a code")
-
-    def action_copy_id(self) -> None:
-        """Copy the locator."""
-        if (entry := self.entry) is not None:
-            self.desk_app.copy(entry.item.locator)
-        elif self.cut is not None:
-            self.desk_app.copy(self.cut[1].at)
-
-    def action_copy_text(self) -> None:
-        """Copy the words with their origin, to paste them to the agent."""
-        if (entry := self.entry) is not None:
-            self.desk_app.copy(write.copied(entry.item))
-        else:
-            self.bar.say("enter unfolds it; Y copies an item")
-
-    @work(group="compaction-acts")
-    async def action_candidate(self) -> None:
-        """Make a candidate whose source is the original message, never the summary."""
-        client, entry = self.client, self.entry
-        if client is None or entry is None or not self._binds(entry):
-            return
-        from schemas.choices import CandidateKind
-
-        i = entry.item
-        kind = i.kind or CandidateKind.GOAL
-        made = await self.ask(
-            lambda: client.propose_from(" ".join(i.quote.split()), kind, i.locator)
-        )
-        if made is not None:
-            dot = self.glyphs.dot
-            self.bar.say(
-                f"{short(made.id)}@{made.version} {made.state.value} {dot} source L{i.line} {dot} "
-                "1 opens candidates",
-                "good",
-            )
-            self.post_message(Changed())
-
-    def _binds(self, entry: _Entry) -> bool:
-        if entry.item.class_.value == "evidence":
-            self.bar.say("an action is no statement; its result stands in the evidence", "warn")
-            return False
-        return True
-
-    async def action_not_a_loss(self) -> None:
-        """Ask why, then keep exactly this item out of the count."""
-        from schemas.compaction import MarkVerdict
-
-        entry = self.entry
-        if entry is None or not self._binds(entry):
-            return
-
-        async def done(words: str | None) -> None:
-            await self.answered()
-            if words is not None:
-                self._mark(entry, MarkVerdict.NOT_A_LOSS, words)
-
-        await self.ask_for("reason", _REASON, done)
-
-    def action_reclass(self) -> None:
-        """A one-off becomes a standing instruction, anything else a one-off."""
-        from schemas.compaction import MarkVerdict
-
-        entry = self.entry
-        if entry is not None and self._binds(entry):
-            once = entry.item.class_.value == "one-off"
-            self._mark(entry, MarkVerdict.STANDING if once else MarkVerdict.ONE_OFF, "")
-
-    def action_undo(self) -> None:
-        """Take back what was said of the item."""
-        from schemas.compaction import MarkVerdict
-
-        entry = self.entry
-        if entry is None or entry.item.mark is None:
-            self.bar.say("nothing was said of this item")
-        else:
-            self._mark(entry, MarkVerdict.LIFTED, "")
-
-    @work(group="compaction-acts")
-    async def _mark(self, entry: _Entry, verdict: MarkVerdict, reason: str) -> None:
-        client = self.client
-        if client is None:
-            return
-        said = await self.ask(lambda: client.mark(entry.item, entry.cut.at, verdict, reason))
-        if said is not None:
-            self._next = self._after(entry)
-            words = f", “{reason}”" if reason else ""
-            self.bar.say(
-                f"L{entry.item.line}: {said.verdict.value}{words} {self.glyphs.dot} u takes it back"
-            )
-            self.post_message(Changed())
 
     def hints(self) -> list[tuple[str, str]]:
         """Keys valid now."""

@@ -16,7 +16,7 @@ from tui.panes.evidence_text import amount, mask
 from tui.panes.listing import ListingPane
 from tui.widgets.lines import Cells, Row, fit, justified, width_of
 from tui.widgets.rows import PAGE, Numbered, PagedList
-from tui.widgets.text import age
+from tui.widgets.text import age, short
 
 if TYPE_CHECKING:
     from textual.worker import Worker
@@ -265,7 +265,7 @@ class SessionsPane(ListingPane):
         elif isinstance(row, HitRow):
             place = f" {row.number + 1:,} of {len(self.hits):,} {rule * 2}"
             title.show(
-                [(f"{rule * 2} {row.hit.event.id[:9]} ", "rule")], [(place, "rule")], fill=rule
+                [(f"{rule * 2} {short(row.hit.event.id)} ", "rule")], [(place, "rule")], fill=rule
             )
             self.detail.show(write.hit(row.hit, self._now(), self.glyphs))
         else:

@@ -16,6 +16,8 @@ KINDS = {
     "operating-rule": "rule",
 }
 
+_EVENT_DIGITS = 12
+
 
 def age(then: int | None, now: int) -> str:
     """How long ago, in one unit."""
@@ -42,8 +44,9 @@ def exact(then: int | None) -> str:
 
 
 def short(id_: str, digits: int = 6) -> str:
-    """An id as lists show it."""
+    """An id as lists show it; an event's begins with its place, so it takes more to name one."""
     tag, _, rest = id_.partition("_")
+    digits = max(digits, _EVENT_DIGITS) if tag == "ev" else digits
     return f"{tag}_{rest[:digits]}" if rest else id_[:digits]
 
 

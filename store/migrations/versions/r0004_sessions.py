@@ -51,7 +51,8 @@ def upgrade() -> None:
     partial = "'\n' || notes || '\n' LIKE '%\npartial\n%'"
     unparsed, boundaries = _sum("kind = 'unparsed'"), _sum("kind = 'compact_boundary'")
     op.execute(
-        "INSERT INTO session_total SELECT ws, session, CASE WHEN max(time) > 0 THEN max(time) ELSE 0 END, min(time), "
+        "INSERT INTO session_total SELECT ws, session, "
+        "CASE WHEN max(time) > 0 THEN max(time) ELSE 0 END, min(time), "
         "max(time), min(scope), min(file), count(*), "
         "sum(CASE WHEN part = 0 THEN byte_length ELSE 0 END), "
         f"{by_author}, {unparsed}, {_sum(partial)}, {boundaries} FROM event GROUP BY ws, session"
