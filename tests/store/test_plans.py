@@ -29,7 +29,6 @@ QUERIES: dict[str, Callable[[Reader], object]] = {
     "spot": lambda v: v.evidence.spot(ID),
     "session": lambda v: v.evidence.session("S"),
     "citing": lambda v: v.candidates.citing(ID, 100),
-    "writes of a subject": lambda v: v.operations.of_subject("cand_x@1", 100),
     "window": lambda v: v.candidates.window(CandidateFilter(), 1, 128),
     "row": lambda v: v.candidates.row("cand_" + "0" * 32),
     "version": lambda v: v.candidates.version("cand_" + "0" * 32),
