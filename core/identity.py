@@ -214,7 +214,11 @@ def parse_locator(text: str, *tags: str) -> Locator:
     named = _PREFIX.match(rest)
     if not named or (tags and named[1] not in tags):
         wanted = " or ".join(f"{t}_…" for t in tags) or "an id"
-        raise NotFound("id.malformed", f"“{text}” is not {wanted} or a prefix of it.", given=text)
+        raise NotFound(
+            "id.malformed",
+            f"“{text}” is not {wanted} or a prefix of it with at least 6 digits.",
+            given=text,
+        )
     return Locator(id=rest, version=version, span=span)
 
 

@@ -237,8 +237,10 @@ def instruction_like(text: str) -> bool:
 
 
 def unsafe_spans(text: str) -> Iterator[tuple[int, int]]:
-    """Character spans that act, hide or are drawn from a look-alike script."""
+    """Character spans that act, hide, come from a look-alike script, or stand for lost bytes."""
     for i, char in enumerate(text):
+        if char == "\ufffd":
+            yield i, i + 1
         if hidden(char) and char not in "\n\t" and not _harmless_joiner(text, i):
             yield i, i + 1
     for word in re.finditer(r"[^\W\d_]{2,}", text):

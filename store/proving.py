@@ -141,6 +141,18 @@ class Proving:
             *(("session_file", name) for name in tallies.odd_bounds(self._c, self._ws)),
         ]
 
+    def odd_claims(self) -> list[str]:
+        """References of claims that do not say what makes them says."""
+        return tallies.odd_claims(self._c, self._ws)
+
+    def held(self) -> set[tuple[str, str, str, str]]:
+        """Belief, consumer, receipt and state of everything that consumers hold."""
+        return tallies.held(self._c, self._ws)
+
+    def citations(self) -> int:
+        """Citations of events that are kept for look-ups."""
+        return tallies.citations(self._c, self._ws)
+
     def labels(self) -> Iterator[tuple[int, str]]:
         """Every interned name with its number."""
         t = LABEL.c

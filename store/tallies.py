@@ -7,8 +7,19 @@ from __future__ import annotations
 
 import sqlalchemy as sa
 
+from schemas.candidates import POLICY
 from schemas.evidence import Author, EventKind
-from store.tables import EVENT, LABEL, SESSION_FILE, SESSION_TOTAL
+from store.tables import (
+    BELIEF,
+    BELIEF_CONSUMER,
+    CANDIDATE,
+    CANDIDATE_SOURCE,
+    CLAIM,
+    EVENT,
+    LABEL,
+    SESSION_FILE,
+    SESSION_TOTAL,
+)
 
 _E, _T, _S, _L = EVENT.c, SESSION_TOTAL.c, SESSION_FILE.c, LABEL.c
 _NOTES = "\n" + _E.notes + "\n"
@@ -90,3 +101,31 @@ def _names(connection: sa.Connection, ws: int, numbers: list[int]) -> list[str]:
     query = sa.select(_L.label, _L.text).where(_L.ws == ws, _L.label.in_(numbers))
     texts = {r.label: r.text for r in connection.execute(query)} if numbers else {}
     return sorted({texts.get(n, f"number {n}") for n in numbers})
+
+
+def odd_claims(connection: sa.Connection, ws: int) -> list[str]:
+    """References of claims that say other words than the candidate or belief that makes them."""
+    k, c, b = CLAIM.c, CANDIDATE.c, BELIEF.c
+    query = (
+        sa.select(k.ref)
+        .select_from(CLAIM)
+        .outerjoin(CANDIDATE, sa.and_(c.ws == k.ws, c.id == k.ref))
+        .outerjoin(BELIEF, sa.and_(b.ws == k.ws, b.id == k.ref))
+        .where(k.ws == ws, k.layer != POLICY)
+        .where(sa.func.coalesce(c.statement, b.statement).is_distinct_from(k.statement))
+        .order_by(k.ref)
+    )
+    return [str(ref) for ref in connection.scalars(query)]
+
+
+def held(connection: sa.Connection, ws: int) -> set[tuple[str, str, str, str]]:
+    """Belief, consumer, receipt and state of everything that consumers hold."""
+    a = BELIEF_CONSUMER.c
+    query = sa.select(a.belief, a.consumer, a.receipt, a.state).where(a.ws == ws)
+    return {(r.belief, r.consumer, r.receipt, r.state) for r in connection.execute(query)}
+
+
+def citations(connection: sa.Connection, ws: int) -> int:
+    """How many citations of events by candidate versions are kept for look-ups."""
+    query = sa.select(sa.func.count()).select_from(CANDIDATE_SOURCE)
+    return int(connection.execute(query.where(CANDIDATE_SOURCE.c.ws == ws)).scalar_one())

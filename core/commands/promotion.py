@@ -51,6 +51,7 @@ def preview_lines(p: Preview) -> list[str]:
     lines += [f"  {e.text}" for e in p.affects]
     lines += [f"! {c.code} {c.layer} {c.brief}: {c.statement}" for c in p.conflicts]
     lines += [f"# blocked by {code}" for code in p.blocked_by]
+    lines += [f"  {e.text}" for e in p.checks if e.code in p.blocked_by]
     if not p.blocked_by and p.state == "previewed":
         lines.append(f"Confirm exactly this with: memdesk promotion confirm {p.operation_id}")
     return lines

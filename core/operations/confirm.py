@@ -10,12 +10,12 @@ import contextlib
 from dataclasses import replace
 
 from core import config, sealed
-from core.identity import keyed_id, one_id, parse_locator
+from core.identity import digest, keyed_id, one_id, parse_locator
 from core.operations import durable, envelope, staging
 from core.operations.envelope import HANDLERS, Handler, Plan
 from core.operations.locks import in_progress, operations_lock
 from core.ports import Desk, Reader
-from schemas.errors import MemdeskError, NotFound, Refused, Stale
+from schemas.errors import MemdeskError, NotFound, Refused, Stale, Unusable
 from schemas.operations import Envelope, OperationState, Receipt
 from schemas.storage import OutboxTarget, StoredOperation
 
@@ -177,19 +177,7 @@ def _finish(
     `plan` is given on the first run only. The consumer's own traces go before the state does:
     its journal is named by the outbox, and one left behind would be replayed over later edits.
     """
-    name = operation.operation_id
-    swaps = [
-        durable.Swap(
-            name,
-            t.number,
-            t.path,
-            t.before_digest,
-            t.after_digest,
-            staging.path(desk, name, t.number) if t.staged else t.after,
-        )
-        for t in targets
-    ]
-    swapped = 0
+    name, swaps, swapped = operation.operation_id, _swaps(desk, operation, targets), 0
     try:
         if plan is not None:
             handler.before_write(desk, plan)
@@ -215,6 +203,39 @@ def _finish(
     desk.on_step("recorded")
     staging.clear(desk, name)
     return receipt
+
+
+def _swaps(
+    desk: Desk, operation: StoredOperation, targets: list[OutboxTarget]
+) -> list[durable.Swap]:
+    """What is to be written, bound to what was confirmed: the outbox only holds its bytes.
+
+    Raises Unusable `operation.altered` for rows that are not those of this very operation.
+    """
+    name, bound = operation.operation_id, {t.path: t for t in operation.envelope.targets}
+    same = {t.path for t in targets} == set(bound) and len(targets) == len(bound)
+    if not same or envelope.operation_id(desk, operation.envelope) != name:
+        raise Unusable("operation.altered", operation=name)
+    return [
+        durable.Swap(
+            name,
+            t.number,
+            t.path,
+            bound[t.path].before_digest,
+            bound[t.path].after_digest,
+            staging.path(desk, name, t.number) if t.staged else t.after,
+        )
+        for t in targets
+    ]
+
+
+def sound(desk: Desk, operation: StoredOperation, targets: list[OutboxTarget]) -> bool:
+    """False when a prepared operation would not write exactly what was confirmed."""
+    try:
+        swaps = _swaps(desk, operation, targets)
+    except Unusable:
+        return False
+    return all(not isinstance(s.after, bytes) or digest(s.after) == s.after_digest for s in swaps)
 
 
 def _diverge(

@@ -89,7 +89,8 @@ def apply(workspace: Workspace, swap: Swap, on_step: StepHook) -> None:
 
     Raises Diverged with the bytes found; Refused `destination.link`; Unusable
     `destination.unwritable`, `store.full`, `destination.exchange-unsupported`,
-    `operation.staged-lost`, all with the destination as it was; Unfinished `destination.interrupted`.
+    `operation.staged-lost`, `operation.altered`, all with the destination as it was; Unfinished
+    `destination.interrupted`.
     """
     path = workspace.relative(swap.path)
     with workspace.directory(path.parent, create=True) as folder:
@@ -155,6 +156,8 @@ def _found(folder: int, name: str, swap: Swap) -> bytes | None:
 
 
 def _stage(folder: int, name: str, swap: Swap, on_step: StepHook) -> None:
+    if isinstance(swap.after, bytes) and digest(swap.after) != swap.after_digest:
+        raise Unusable("operation.altered", path=swap.path)
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
     handle = os.open(swap.partial, flags, 0o666, dir_fd=folder)
     with os.fdopen(handle, "wb") as file:

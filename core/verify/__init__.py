@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 
+from core.operations import confirm
 from core.ports import Desk, Reader
 from core.verify import anchors
 from core.verify.coverage import Coverage
@@ -20,6 +21,7 @@ from core.verify.walk import walk
 from schemas.errors import MemdeskError
 from schemas.status import Finding, VerifyReport
 
+_ALTERED = "what it would write was altered"
 Progress = Callable[[str, int, int], None]
 """Told what is checked, bytes done and bytes in all, now and then."""
 
@@ -80,10 +82,14 @@ def _unfinished(desk: Desk, view: Reader) -> Iterable[Finding]:
         found = view.operations.prepared(desk.workspace.checkout)
     except ValueError:
         return [Finding(code="evidence.altered", what="operation", detail="can't be read")]
-    return [
+    out = [
         Finding(code="operation.unfinished", what=o.operation_id, detail=o.envelope.consumer)
         for o in found
     ]
+    for o in found:
+        if not confirm.sound(desk, o, view.operations.outbox(o.operation_id)):
+            out.append(Finding(code="evidence.altered", what=o.operation_id, detail=_ALTERED))
+    return out
 
 
 def _drift(desk: Desk, newest: Mapping[str, tuple[str, str]]) -> list[Finding]:

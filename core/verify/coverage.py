@@ -39,6 +39,7 @@ class Coverage:
             self._file(extent)
         self._paths()
         self._indexes()
+        self._rows.derived.check()
 
     # rows with an entry each
 

@@ -17,6 +17,7 @@ from core.candidates.lanes import Lane, lane_of
 from core.compaction import marks
 from core.evidence.kept import Kept
 from core.ports import Desk, Reader
+from core.verify.derived import Derived
 from core.verify.findings import Findings
 from schemas.candidates import (
     Attention,
@@ -49,6 +50,7 @@ class SealedRows:
         self._view = view
         self._findings = findings
         self.kept = Kept(desk, view, told)
+        self.derived = Derived(desk, view, findings)
         self.entries: Counter[str] = Counter()
         """Entries of each kind."""
         self.amiss: set[str] = set()
@@ -110,6 +112,7 @@ class SealedRows:
         if receipt.checkout == self._desk.workspace.checkout:
             for target in receipt.targets:
                 self.newest_writes[target.path] = (receipt.receipt_id, target.after_digest)
+        self.derived.receipt(receipt)
         names = (receipt.receipt_id, receipt.operation_id, receipt.consumer)
         return "" if names == (stored.id, stored.operation, stored.consumer) else "was altered"
 
@@ -127,6 +130,7 @@ class SealedRows:
         same = (document["digest"], document["created"]) == (stored.digest, stored.created)
         if not same or sealed.version(secret, stored.document) != entry.root:
             return "was altered"
+        self.derived.version(id_, int(number), [s["event"] for s in document["sources"]])
         return self._listed(id_, int(number))
 
     def _decision(self, entry: LedgerEntry, stored: StoredVersion) -> str:

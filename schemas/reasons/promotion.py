@@ -49,6 +49,12 @@ ROWS = table(
         "Preview again.",
     ),
     (
+        "operation.altered",
+        Exit.UNUSABLE,
+        "What the store holds of an unfinished write is not what was confirmed; none of it was written.",
+        "Someone changed the store behind memdesk: run `memdesk verify`, then preview again.",
+    ),
+    (
         "operation.staged-lost",
         Exit.UNUSABLE,
         "The bytes held for an unfinished write are gone or altered; nothing was written.",

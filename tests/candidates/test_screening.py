@@ -292,3 +292,9 @@ def test_screening_is_linear(piece: str) -> None:
     start = time.process_time()
     screen(piece * (200_000 // len(piece)), owner=False, limit=500)
     assert time.process_time() - start < 5
+
+
+def test_a_character_that_stands_for_lost_bytes_blocks() -> None:
+    """A source in another encoding gives words that nobody said."""
+    found = screen("caf\ufffd is open on Mondays.", owner=True, limit=500)
+    assert found.blocked == ("hazard.unsafe-characters",)

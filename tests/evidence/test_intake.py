@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 import core.promotion  # noqa: F401  (registers the handlers)
+from core.commands.promotion import preview_lines
 from core.evidence import intake
 from core.evidence.aiwg_intake import Intake
 from core.evidence.import_ import import_paths
@@ -362,6 +363,7 @@ def test_a_credential_in_the_text_blocks_and_its_line_is_named(
     (told,) = [c.text for c in shown.checks if c.code == "intake.secret"]
     line = 3 if name != "after binary" else 3 + 10
     assert told == f"credential on line {line}"
+    assert f"  {told}" in preview_lines(shown)
     assert KEY not in shown.model_dump_json()
     with pytest.raises(Refused) as refused:
         confirm(sqlite_desk, shown.operation_id)

@@ -270,3 +270,26 @@ def test_the_command_ends_with_status_1_and_names_what_is_wrong(
     status, shown, _err = command.run("verify")
     assert status == 1
     assert f"evidence.altered  ev_{row['id'].hex()} was altered" in shown
+
+
+DERIVED = (
+    "UPDATE belief SET statement = 'evil'",
+    "UPDATE belief_consumer SET state = 'revoked'",
+    "UPDATE operation SET envelope = CAST(replace(CAST(envelope AS TEXT), 'promote', 'promoted') AS BLOB)",
+    "DELETE FROM operation WHERE state = 'applied'",
+    "DELETE FROM candidate_source",
+    "UPDATE candidate_source SET version = 7",
+    "UPDATE claim SET statement = 'evil'",
+    "UPDATE session_total SET by_owner = 99",
+    "UPDATE session_file SET high = high + 1",
+)
+
+
+@pytest.mark.parametrize("sql", DERIVED)
+def test_rows_that_follow_from_sealed_ones_are_checked_against_them(
+    sqlite_desk: Desk, attacker: Attacker, sql: str
+) -> None:
+    """What no entry seals still has to say what the sealed rows say."""
+    assert verify(sqlite_desk).ok
+    attacker.change(sql)
+    assert not verify(sqlite_desk).ok

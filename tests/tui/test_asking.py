@@ -68,7 +68,7 @@ async def test_what_was_put_off_needs_you_again_on_its_day(
         row = stored(made)[2]
         assert (row.version, row.state.value, row.due) == (2, "deferred", None)
         assert desk.candidates.list.index == 3 and "needs you 4" in desk.rows()[1]
-        await desk.press("a", "a", "g", "j", "a", "a", "f", "f", "f", "f", "f", "f")
+        await desk.press("a", "a", "g", "a", "a", "f", "f", "f", "f", "f", "f")
         assert "2 deferred, the next returns Wed" in desk.text() and "2026-12-09" in desk.text()
     made.store.close()
 

@@ -99,7 +99,7 @@ async def test_a_loss_leaves_the_count_with_a_reason_and_comes_back(lossy: Desk)
 
 async def go_to(desk: Driver, words: str) -> None:
     """Move the cursor down to the item with these words."""
-    await desk.press("g", "j")
+    await desk.press("g")
     for _ in range(12):
         entry = desk.app.pane.entry  # type: ignore[attr-defined]
         if entry is not None and words in entry.item.quote:

@@ -148,7 +148,7 @@ async def test_a_locator_typed_goes_there_from_any_pane(talk: Desk) -> None:
         )
         path = view.evidence.file_by_id(event.file)
     assert path is not None
-    for typed in (event.id, event.id[:12], f"session:{SESSION[:8]}#L3", f"{path.path}:3"):
+    for typed in (event.id, event.id[:15], f"session:{SESSION[:8]}#L3", f"{path.path}:3"):
         async with opened(talk.workspace.root) as desk:
             await desk.press("colon")
             desk.app.query_one("AskInput").value = typed  # type: ignore[attr-defined]
@@ -200,7 +200,7 @@ async def test_a_search_over_everything_lists_hits_newest_first(talk: Desk) -> N
         await desk.sees("2 hits")
         assert "all 318 of 318 events" in desk.rows()[1]
         rows = [r for r in desk.rows() if "second approver" in r[:70]]
-        assert rows[0][4:12] == "99990000" and rows[1][4:12] == "7acd37a8"
+        assert "99990000" in rows[0][:12] and "7acd37a8" in rows[1][:12]
         await desk.press("j", "enter")
         await desk.sees("‹second›")
         await desk.press("escape")

@@ -155,3 +155,11 @@ async def test_every_offered_key_is_a_key(laid: Desk, workspace: Path) -> None:
             await desk.press(*keys)
             offered = {key for key, _ in desk.app.pane.hints()}
             assert offered and offered <= bound, offered - bound
+
+
+async def test_p_on_what_is_not_accepted_stays_and_says_so(laid: Desk, workspace: Path) -> None:
+    """No empty preview beside a list the row does not belong to."""
+    async with opened(workspace) as desk:
+        await desk.press("p")
+        assert "[1 Candidates" in desk.rows()[0]
+        assert "pending: only what is accepted is promoted; A does both" in desk.rows()[-2]

@@ -44,7 +44,7 @@ async def test_the_mark_follows_the_file_while_the_desk_is_open(
         write(workspace / "AGENTS.md", b"- Refunds above 250 EUR need a second approver.\n")
         await desk.sees("needs you 6")
         await desk.sees("conflicts 1")
-        await desk.press("g", "down")
+        await desk.press("g")
         await desk.sees("conflict.rule   AGENTS.md:1")
         (workspace / "AGENTS.md").unlink()
         await desk.until(lambda: "conflicts" not in desk.text())

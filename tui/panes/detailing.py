@@ -158,7 +158,12 @@ class DetailingPane(ListingPane):
 
     def action_preview(self) -> None:
         """Preview the promotion of an accepted version."""
-        if row := self.current:
+        row = self.current
+        if row is not None and row.state.value not in ("accepted", "promoted"):
+            self.bar.say(
+                f"{row.state.value}: only what is accepted is promoted; A does both", "warn"
+            )
+        elif row is not None:
             self.post_message(OpenPreview(row.id, row.version))
 
     def codes(self) -> list[str]:

@@ -1,0 +1,79 @@
+"""Rows no entry seals but that follow from sealed ones: operations, beliefs, claims, citations."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from core.operations import envelope
+from core.ports import Desk, Reader
+from core.verify.findings import Findings
+from schemas.common import Page
+from schemas.operations import OperationState, Receipt
+from schemas.promotion import BeliefState
+
+_PAGE = 500
+_CITING = 1_000
+
+
+class Derived:
+    """Told every sound receipt and version; `check` then names what does not follow from them."""
+
+    def __init__(self, desk: Desk, view: Reader, findings: Findings) -> None:
+        self._desk = desk
+        self._view = view
+        self._findings = findings
+        self._held: set[tuple[str, str, str, str]] = set()
+        self._citations = 0
+
+    def receipt(self, r: Receipt) -> None:
+        """An applied operation stands behind it, and the belief it formed says what was accepted."""
+        found = self._view.operations.operation(r.operation_id)
+        if found is None or found.state is not OperationState.APPLIED:
+            state = "is missing" if found is None else f"is {found.state.value} but has a receipt"
+            self._findings.altered(f"operation {r.operation_id}", state)
+        if not r.belief:
+            return
+        self._held.add((r.belief, r.consumer, r.receipt_id, BeliefState.ACTIVE.value))
+        id_, _, number = r.subject.partition("@")
+        version = self._view.candidates.version(id_, int(number))
+        belief = self._view.promotion.belief(r.belief)
+        if version is None:
+            return
+        wanted = (version.id, version.version, version.statement)
+        wanted_time = (version.valid_from, version.valid_until)
+        if belief is None:
+            self._findings.altered(f"belief {r.belief}", "is missing")
+        elif (belief.candidate, belief.version, belief.statement) != wanted or (
+            belief.valid_from,
+            belief.valid_until,
+        ) != wanted_time:
+            self._findings.altered(f"belief {r.belief}", "does not say what was accepted")
+
+    def version(self, id_: str, number: int, events: Iterable[str]) -> None:
+        """Each event a version cites leads back to it."""
+        for event in set(events):
+            self._citations += 1
+            if (id_, number) not in self._view.candidates.citing(event, _CITING):
+                self._findings.altered(f"candidate_source {id_}@{number} {event}", "is missing")
+
+    def check(self) -> None:
+        """Name what was added or does not follow."""
+        found = self._view.proving.held()
+        for belief, consumer, _receipt, _state in sorted(found ^ self._held):
+            self._findings.altered(f"belief {belief}", f"is held otherwise by {consumer}")
+        for ref in self._view.proving.odd_claims():
+            self._findings.altered(f"claim {ref}", "says other words")
+        if self._view.proving.citations() > self._citations:
+            self._findings.altered("candidate_source", "rows were added")
+        after: str | None = None
+        while True:
+            rows, after = self._view.operations.operations(Page(limit=_PAGE, after=after))
+            for row in rows:
+                if not self._bound(row.operation_id):
+                    self._findings.altered(f"operation {row.operation_id}", "was altered")
+            if after is None:
+                return
+
+    def _bound(self, id_: str) -> bool:
+        stored = self._view.operations.operation(id_)
+        return stored is not None and envelope.operation_id(self._desk, stored.envelope) == id_
