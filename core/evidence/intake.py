@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Sequence
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 
@@ -20,15 +19,15 @@ from core.evidence.survey import Survey, survey
 from core.identity import digest
 from core.operations import envelope
 from core.operations import preview as operations
-from core.operations.envelope import HANDLERS, Copy, Plan, Target, bound_source
+from core.operations.envelope import HANDLERS, Copy, Plan, Quiet, Target, bound_source
 from core.operations.preview import Exact
-from core.ports import Desk, Writer
+from core.ports import Desk
 from core.screening import secret_spans
 from core.workspace import Workspace
 from schemas.common import Classification
 from schemas.errors import MemdeskError, NotFound, Refused
-from schemas.operations import BoundTarget, Effect, Envelope, OperationState, Receipt
-from schemas.storage import OutboxTarget, StoredOperation
+from schemas.operations import BoundTarget, Effect, Envelope, OperationState
+from schemas.storage import StoredOperation
 
 ACTION = "intake"
 CONSUMER = "raw"
@@ -80,7 +79,7 @@ def _stands(desk: Desk, found: StoredOperation) -> bool:
     )
 
 
-class TakeIn:
+class TakeIn(Quiet):
     """`intake` for raw copies and AIWG's receipts of them."""
 
     def lock(self, desk: Desk) -> AbstractContextManager[None]:
@@ -92,27 +91,10 @@ class TakeIn:
         locator = _allowed(subject)
         return _plan(desk, locator, _source(desk.workspace, locator), request)
 
-    def recheck(self, unit: Writer, envelope: Envelope) -> None:
-        """Nothing in the store can forbid it; the source's bytes are held by now."""
-
     def before_write(self, desk: Desk, plan: Plan) -> None:
         """Both folders, closed to others as AIWG makes them."""
         for folder in (raw.ROOT, RECEIPTS):
             desk.workspace.make_private(folder)
-
-    def after_write(
-        self, desk: Desk, operation: StoredOperation, targets: Sequence[OutboxTarget]
-    ) -> None:
-        """Nothing is left to do."""
-
-    def tidy(self, desk: Desk) -> None:
-        """Nothing is left behind."""
-
-    def record(
-        self, desk: Desk, unit: Writer, operation: StoredOperation, receipt: Receipt
-    ) -> Receipt:
-        """A copy forms no belief and enters no claim."""
-        return receipt
 
 
 HANDLERS[ACTION, CONSUMER] = TakeIn()

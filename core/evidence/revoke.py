@@ -13,13 +13,13 @@ from core import config
 from core.evidence.sources import source_file
 from core.identity import digest_json
 from core.operations import preview as operations
-from core.operations.envelope import HANDLERS, Plan, bound_source
+from core.operations.envelope import HANDLERS, Plan, Quiet, bound_source
 from core.operations.preview import Exact
-from core.ports import Desk, Reader, Writer
+from core.ports import Desk, Reader
 from schemas.common import Classification
 from schemas.errors import NotFound
-from schemas.operations import Effect, Envelope, Receipt
-from schemas.storage import Citing, OutboxTarget, StoredFile, StoredOperation
+from schemas.operations import Effect, Envelope
+from schemas.storage import Citing, StoredFile
 
 ACTION = "revoke"
 CONSUMER = "evidence"
@@ -44,7 +44,7 @@ def preview(desk: Desk, source: str, *, reason: str = "", text: bool = False) ->
     return operations.store(desk, plan, text=text)
 
 
-class Revoke:
+class Revoke(Quiet):
     """`revoke` for evidence: no file is written, the receipt alone withdraws the source."""
 
     def lock(self, desk: Desk) -> AbstractContextManager[None]:
@@ -59,26 +59,6 @@ class Revoke:
                 raise NotFound("id.not-found", f"There is no source {subject}.")
             dependents = list(_dependents(view, file))
         return _plan(desk, file, dependents, request)
-
-    def recheck(self, unit: Writer, envelope: Envelope) -> None:
-        """Nothing in the store can forbid it."""
-
-    def before_write(self, desk: Desk, plan: Plan) -> None:
-        """No file is written."""
-
-    def after_write(
-        self, desk: Desk, operation: StoredOperation, targets: Sequence[OutboxTarget]
-    ) -> None:
-        """No file was written."""
-
-    def tidy(self, desk: Desk) -> None:
-        """Nothing is left behind."""
-
-    def record(
-        self, desk: Desk, unit: Writer, operation: StoredOperation, receipt: Receipt
-    ) -> Receipt:
-        """The applied operation is what every reader asks for."""
-        return receipt
 
 
 HANDLERS[ACTION, CONSUMER] = Revoke()

@@ -98,6 +98,30 @@ class Handler(Protocol):
         """The consequences that commit together with the receipt; may complete the receipt."""
 
 
+class Quiet:
+    """Steps of a `Handler` that an operation without consequences of its own leaves out."""
+
+    def recheck(self, unit: Writer, envelope: Envelope) -> None:
+        """Nothing in the store can forbid it."""
+
+    def before_write(self, desk: Desk, plan: Plan) -> None:
+        """Nothing comes before the first byte."""
+
+    def after_write(
+        self, desk: Desk, operation: StoredOperation, targets: Sequence[OutboxTarget]
+    ) -> None:
+        """Nothing comes after the last byte."""
+
+    def tidy(self, desk: Desk) -> None:
+        """Nothing is left behind."""
+
+    def record(
+        self, desk: Desk, unit: Writer, operation: StoredOperation, receipt: Receipt
+    ) -> Receipt:
+        """No belief, no claim: the receipt is complete."""
+        return receipt
+
+
 HANDLERS: dict[tuple[str, str], Handler] = {}
 """Handlers by action and consumer; filled by `core.promotion` and others when first used."""
 

@@ -11,6 +11,7 @@ from core.compaction.observe import observe
 from core.evidence.import_ import import_paths
 from core.ports import Desk
 from schemas.compaction import Boundary, Item, Observation
+from schemas.evidence import Author, Event, EventKind
 from tests.conftest import record, write
 
 _UUIDS = itertools.count(1)
@@ -122,3 +123,19 @@ def item(cut: Boundary, words: str) -> Item:
     """The one item that holds these words."""
     (found,) = (i for i in cut.items if words in i.quote)
     return found
+
+
+def owners(text: str) -> Event:
+    """A message of the owner's, as it is read from the store."""
+    return Event(
+        id="ev_" + "0" * 32,
+        file="f",
+        session="S",
+        ordinal=0,
+        kind=EventKind.MESSAGE,
+        author=Author.OWNER,
+        text=text,
+        line=1,
+        byte_start=0,
+        byte_length=1,
+    )

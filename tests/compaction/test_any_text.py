@@ -16,9 +16,19 @@ from core.compaction.standing import said
 from core.evidence.readers import claude_code, codex
 from core.evidence.readers.base import Record, Source
 from schemas.compaction import ItemState
-from schemas.evidence import Author, Event, EventKind
+from schemas.evidence import Event
 from schemas.storage import Walked
-from tests.compaction.sessions import agent, boundary, call, micro, owner, result, spoken, summary
+from tests.compaction.sessions import (
+    agent,
+    boundary,
+    call,
+    micro,
+    owner,
+    owners,
+    result,
+    spoken,
+    summary,
+)
 from tests.compaction.sessions import codex as rollout
 
 ORDERS = st.sampled_from(
@@ -119,18 +129,7 @@ def test_words_that_a_summary_quotes_are_verbatim_in_it(rule: str, before: str, 
 @given(st.text(max_size=300))
 def test_what_is_said_lies_inside_the_message(text: str) -> None:
     """Spans are within the text, in order, and none overlaps another."""
-    event = Event(
-        id="ev_" + "0" * 32,
-        file="f",
-        session="S",
-        ordinal=0,
-        kind=EventKind.MESSAGE,
-        author=Author.OWNER,
-        text=text,
-        line=1,
-        byte_start=0,
-        byte_length=1,
-    )
+    event = owners(text)
     at = 0
     for words in said(event):
         assert at <= words.start < words.end <= len(text)

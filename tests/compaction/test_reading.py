@@ -11,7 +11,7 @@ from core.compaction.standing import said
 from core.evidence.import_ import import_paths
 from core.ports import Desk
 from schemas.compaction import ItemClass, ItemState, SummaryState
-from schemas.evidence import Author, Event, EventKind
+from tests.compaction.sessions import owners
 from tests.conftest import DATA
 
 ROOT = Path(__file__).parent.parent.parent
@@ -25,18 +25,7 @@ def reading(name: str) -> dict[str, object]:
 
 def stands(quote: str) -> bool:
     """What the rules say of an owner's message."""
-    event = Event(
-        id="ev_" + "0" * 32,
-        file="f",
-        session="S",
-        ordinal=0,
-        kind=EventKind.MESSAGE,
-        author=Author.OWNER,
-        text=quote,
-        line=1,
-        byte_start=0,
-        byte_length=1,
-    )
+    event = owners(quote)
     return any(w.class_ is ItemClass.STANDING for w in said(event))
 
 

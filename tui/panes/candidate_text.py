@@ -256,13 +256,6 @@ def nearest(d: Detail, count: int) -> Sequence[Event]:
     return d.around[max(0, own - count) : own + count + 1]
 
 
-def _mask(text: str) -> str:
-    """Secrets that stand beside a quote; loaded late, screening brings pydantic along."""
-    from core.screening import mask
-
-    return mask(text)
-
-
 def surroundings(
     source: Source, around: Sequence[Event], passage: Passage | None, g: Glyphs
 ) -> list[Line]:
@@ -274,7 +267,7 @@ def surroundings(
         if own:
             lines += _own(passage, source, place, g) if passage else []
             continue
-        text = " ".join(_mask(event.text[:_NEAR]).split()) or f"({event.kind.value})"
+        text = " ".join(mask(event.text[:_NEAR]).split()) or f"({event.kind.value})"
         shown = text if len(text) <= 240 else f"{text[:240]}…"
         lines.append(Line([("  " + place, "muted"), (shown, "muted")], indent=17))
     return lines
@@ -287,11 +280,11 @@ def _own(around: Passage, source: Source, place: str, g: Glyphs) -> list[Line]:
     start, *quoted = quote.split("\n")
     pieces: list[tuple[list[str], str]] = [
         ([f"(… {first:,} bytes before) " if first else ""], "muted"),
-        (_mask(around.before).split("\n"), "text"),
+        (mask(around.before).split("\n"), "text"),
         ([Shown(g.open + visible(start)), *quoted], "owner"),
         ([f" (… {more:,} more characters quoted) " if more > 0 else ""], "muted"),
         ([Shown(g.close)], "owner"),
-        (_mask(around.after).split("\n"), "text"),
+        (mask(around.after).split("\n"), "text"),
         ([f" (… {left:,} bytes after)" if left > 0 else ""], "muted"),
     ]
     lines: list[Line] = []
