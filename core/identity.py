@@ -6,6 +6,7 @@ import contextlib
 import hashlib
 import os
 import re
+import struct
 from dataclasses import dataclass
 from itertools import chain
 from typing import Any
@@ -82,6 +83,9 @@ def keyed(secret: bytes, *parts: bytes) -> bytes:
     return Namer(secret, *parts).name()
 
 
+_SIZE = struct.Struct(">Q").pack
+_IDENTITY = struct.Struct(">QQQ32sQI").pack
+"""Start, digest and part of an event, each behind its size, as `keyed` writes parts."""
 _ORDINALS = (1 << 24) - 1
 _STEP_BITS = 30
 _STEPS_BITS = 23
@@ -94,12 +98,19 @@ class Namer:
     def __init__(self, secret: bytes, *first: bytes) -> None:
         self._mac = hashlib.blake2b(key=secret, digest_size=16)
         for part in first:
-            self._mac.update(len(part).to_bytes(8, "big") + part)
+            self._mac.update(_SIZE(len(part)) + part)
 
     def name(self, *parts: bytes) -> bytes:
         """16 bytes for the first parts and these."""
         mac = self._mac.copy()
-        mac.update(b"".join([len(p).to_bytes(8, "big") + p for p in parts]))
+        for part in parts:
+            mac.update(_SIZE(len(part)) + part)
+        return mac.digest()
+
+    def packed(self, parts: bytes) -> bytes:
+        """The same, of parts that stand behind their sizes already."""
+        mac = self._mac.copy()
+        mac.update(parts)
         return mac.digest()
 
 
@@ -115,13 +126,14 @@ class EventNamer:
         self._names = Namer(secret, b"ev", file.encode())
         self._twins = Namer(secret)
 
-    def event(self, ordinal: int, *identity: bytes) -> bytes:
-        """16 bytes: 3 of the file's id, 3 of the ordinal, 10 keyed by what identifies the event.
+    def event(self, ordinal: int, start: int, digest: bytes, part: int) -> bytes:
+        """16 bytes: 3 of the file's id, 3 of the ordinal, 10 keyed by what identifies the event:
+        where its record starts, that record's digest, which part of it.
 
         So 12 hex digits name an event wherever ids are typed or shown short.
         """
         place = self._file + (ordinal & _ORDINALS).to_bytes(3, "big")
-        return place + self._names.name(*identity)[:10]
+        return place + self._names.packed(_IDENTITY(8, start, 32, digest, 4, part))[:10]
 
     def twin(self, time: int | None, *words: bytes) -> int:
         """64 bits, equal for records that resumed sessions repeat: they keep id, words and time.

@@ -11,6 +11,7 @@ from schemas.common import Page
 from schemas.evidence import Author, Event, EventKind
 from schemas.operations import OperationState
 from schemas.storage import StoredFile, Walked
+from store import prepared
 from store.keys import ID, WS, cursor_of, hex_range, parse_cursor
 from store.tables import (
     EVENT,
@@ -29,9 +30,9 @@ _F, _E, _B = SOURCE_FILE.c, EVENT.c, EVENT_BODY.c
 _TWINS = {
     "sqlite": "SELECT wanted.value, (SELECT e.id FROM event AS e WHERE e.ws = ? "
     "AND e.twin = wanted.value ORDER BY e.file, e.ordinal LIMIT 1) FROM json_each(?) AS wanted",
-    "postgresql": "SELECT wanted.value, (SELECT e.id FROM event AS e WHERE e.ws = %s "
+    "postgresql": "SELECT wanted.value, (SELECT e.id FROM event AS e WHERE e.ws = ? "
     "AND e.twin = wanted.value ORDER BY e.file, e.ordinal LIMIT 1) "
-    "FROM unnest(%s::bigint[]) AS wanted(value)",
+    "FROM unnest(?::bigint[]) AS wanted(value)",
 }
 """One look-up by key each, however often a record was repeated and whatever the planner thinks;
 hundreds of parameters cost more than the look-ups they name."""
@@ -125,8 +126,8 @@ class Events:
         """For twin keys already stored: the id of the first event that has each."""
         sqlite = self._c.dialect.name == "sqlite"
         wanted = orjson.dumps(list(keys)).decode() if sqlite else list(keys)
-        rows = self._c.exec_driver_sql(_TWINS[self._c.dialect.name], (self._ws, wanted))
-        return {twin: "ev_" + bytes(id_).hex() for twin, id_ in rows if id_ is not None}
+        found = prepared.rows(self._c, _TWINS[self._c.dialect.name], (self._ws, wanted))
+        return {twin: "ev_" + bytes(id_).hex() for twin, id_ in found if id_ is not None}
 
     def _query(self, *, whole: bool) -> sa.Select[tuple[object, ...]]:
         return (_WHOLE if whole else _CUT).where(_E.ws == self._ws)

@@ -4,19 +4,38 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import orjson
 import sqlalchemy as sa
 
 from schemas.common import Page
 from schemas.evidence import SourceFile
 from schemas.storage import NewEvent, StoredFile
+from store import prepared
 from store.events import notes_of
-from store.keys import cursor_of, hold, next_number, parse_cursor
+from store.keys import WS, cursor_of, hold, next_number, parse_cursor
+from store.prepared import Prepared
 from store.sessions import Sessions
 from store.tables import EVENT, EVENT_BODY, LABEL, SOURCE_FILE, SOURCE_PATH
 
 EMPTY = "sha256:e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
 """Digest of no bytes: a file that is registered but not yet read."""
 _F = SOURCE_FILE.c
+_ADVANCE = Prepared(
+    sa.update(SOURCE_FILE).where(
+        _F.ws == WS,
+        _F.file == sa.bindparam("file_"),
+        _F.size == sa.bindparam("size_"),
+        _F.events == sa.bindparam("events_"),
+        _F.digest == sa.bindparam("digest_"),
+    ),
+    *("digest", "size", "lines", "events", "revision", "tail", "notes"),
+)
+_EVENTS, _BODIES, _LABELS = map(prepared.insert, (EVENT, EVENT_BODY, LABEL))
+_KNOWN_LABELS = {
+    "sqlite": "SELECT text, label FROM label WHERE ws = ? "
+    "AND text IN (SELECT value FROM json_each(?))",
+    "postgresql": "SELECT text, label FROM label WHERE ws = ? AND text = ANY(?)",
+}
 
 
 class Evidence(Sessions):
@@ -108,26 +127,22 @@ class Evidence(Sessions):
 
     def advance(self, old: StoredFile, new: StoredFile) -> bool:
         """Commit how far a file has been read; False when another importer was faster."""
-        done = self._c.execute(
-            sa.update(SOURCE_FILE)
-            .where(
-                _F.ws == self._ws,
-                _F.file == old.number,
-                _F.size == old.size,
-                _F.events == old.events,
-                _F.digest == old.digest,
-            )
-            .values(
-                digest=new.digest,
-                size=new.size,
-                lines=new.lines,
-                events=new.events,
-                revision=new.revision,
-                tail=new.tail,
-                notes=new.notes,
-            )
+        changed = _ADVANCE.run(
+            self._c,
+            ws_=self._ws,
+            file_=old.number,
+            size_=old.size,
+            events_=old.events,
+            digest_=old.digest,
+            digest=new.digest,
+            size=new.size,
+            lines=new.lines,
+            events=new.events,
+            revision=new.revision,
+            tail=new.tail,
+            notes=new.notes,
         )
-        return done.rowcount == 1
+        return changed == 1
 
     # events
 
@@ -136,47 +151,33 @@ class Evidence(Sessions):
         names = {e.session for e in events}
         labels = self._labels(names | {e.scope for e in events if e.scope is not None})
         ws, number = self._ws, file.number
-        self._bulk(
-            EVENT,
-            [
-                (
-                    ws,
-                    number,
-                    e.ordinal,
-                    e.id,
-                    e.part,
-                    e.kind,
-                    e.author,
-                    labels[e.session],
-                    e.time,
-                    e.native_id,
-                    e.parent,
-                    None if e.scope is None else labels[e.scope],
-                    e.line,
-                    e.byte_start,
-                    e.byte_length,
-                    e.notes,
-                    e.twin,
-                    e.commitment,
-                )
-                for e in events
-            ],
-        )
-        self._bulk(
-            EVENT_BODY,
-            [(ws, number, e.ordinal, e.salt, e.digest, e.text, e.lead, e.raw) for e in events],
-        )
+        heads = [
+            (
+                ws,
+                number,
+                e.ordinal,
+                e.id,
+                e.part,
+                e.kind,
+                e.author,
+                labels[e.session],
+                e.time,
+                e.native_id,
+                e.parent,
+                None if e.scope is None else labels[e.scope],
+                e.line,
+                e.byte_start,
+                e.byte_length,
+                e.notes,
+                e.twin,
+                e.commitment,
+            )
+            for e in events
+        ]
+        bodies = [(ws, number, e.ordinal, e.salt, e.digest, e.text, e.lead, e.raw) for e in events]
+        prepared.many(self._c, _EVENTS, heads)
+        prepared.many(self._c, _BODIES, bodies)
         self.count_in(number, events, labels)
-
-    def _bulk(self, table: sa.Table, rows: list[tuple[object, ...]]) -> None:
-        """One prepared statement over tuples in column order; the driver runs the loop."""
-        if not rows:
-            return
-        mark = "?" if self._c.dialect.name == "sqlite" else "%s"
-        columns = ", ".join(c.name for c in table.columns)
-        marks = ", ".join([mark] * len(table.columns))
-        statement = f"INSERT INTO {table.name} ({columns}) VALUES ({marks})"
-        self._c.exec_driver_sql(statement, rows)
 
     def _labels(self, texts: set[str]) -> dict[str, int]:
         """Numbers of these texts, given to those that are new."""
@@ -189,14 +190,15 @@ class Evidence(Sessions):
             found |= self._known_labels(texts - found.keys())
         if new := sorted(texts - found.keys()):
             first = next_number(self._c, self._ws, LABEL.c.label)
-            self._bulk(LABEL, [(self._ws, first + n, text) for n, text in enumerate(new)])
-            found.update((text, first + n) for n, text in enumerate(new))
+            entered = [(self._ws, first + n, text) for n, text in enumerate(new)]
+            prepared.many(self._c, _LABELS, entered)
+            found.update((text, number) for _ws, number, text in entered)
         return found
 
     def _known_labels(self, texts: set[str]) -> dict[str, int]:
-        t = LABEL.c
-        query = sa.select(t.text, t.label).where(t.ws == self._ws, t.text.in_(sorted(texts)))
-        return {r.text: r.label for r in self._c.execute(query)}
+        sqlite = self._c.dialect.name == "sqlite"
+        wanted = orjson.dumps(sorted(texts)).decode() if sqlite else sorted(texts)
+        return dict(prepared.rows(self._c, _KNOWN_LABELS[self._c.dialect.name], (self._ws, wanted)))
 
 
 def _stored(row: sa.Row[tuple[object, ...]]) -> StoredFile:

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 import sqlalchemy as sa
 
 from schemas.storage import Extent, NewEvent
-from store import tallies
+from store import prepared, tallies
 from store.tables import EVENT, EVENT_BODY, LABEL, SESSION_FILE, SOURCE_FILE, SOURCE_PATH
 
 _F = SOURCE_FILE.c
@@ -20,7 +20,7 @@ _LEAVES = (
     "b.digest, b.salt, e.commitment "
     "FROM event AS e LEFT JOIN event_body AS b "
     "ON b.ws = e.ws AND b.file = e.file AND b.ordinal = e.ordinal "
-    "WHERE e.ws = {0} AND e.file = {0} AND e.ordinal BETWEEN {0} AND {0} ORDER BY e.ordinal"
+    "WHERE e.ws = ? AND e.file = ? AND e.ordinal BETWEEN ? AND ? ORDER BY e.ordinal"
 )
 _SESSION, _SCOPE, _TEXT, _DIGEST, _SALT = 5, 9, 15, 18, 19
 _PAGE = 200
@@ -43,12 +43,10 @@ class Proving:
         number = self._number(file)
         if number is None:
             return
-        mark = "?" if self._c.dialect.name == "sqlite" else "%s"
-        statement = _LEAVES.format(mark)
         while first <= last:
             # A window of ordinals at a time: neither driver holds more than that.
             end = min(last, first + _PAGE - 1)
-            rows = self._rows(statement, (self._ws, number, first, end))
+            rows = prepared.rows(self._c, _LEAVES, (self._ws, number, first, end))
             self._learn(rows)
             for row in rows:
                 yield self._leaf(list(row))
@@ -64,13 +62,6 @@ class Proving:
         )
         found = self._c.execute(query).scalar()
         return None if found is None else int(found)
-
-    def _rows(self, statement: str, values: tuple[object, ...]) -> list[tuple[object, ...]]:
-        cursor = self._c.exec_driver_sql(statement, values).cursor
-        assert cursor is not None
-        rows = list(cursor.fetchall())
-        cursor.close()
-        return rows
 
     def _leaf(self, row: list[object]) -> tuple[NewEvent, bool]:
         row[_SESSION] = self._texts.get(row[_SESSION])

@@ -11,6 +11,7 @@ import sqlalchemy as sa
 
 from schemas.evidence import Author, EventKind, SessionRow
 from schemas.storage import NewEvent, Scanned, SessionFilter, Spot, Turn
+from store import prepared
 from store.events import Events
 from store.tables import EVENT, EVENT_BODY, LABEL, SESSION_FILE, SESSION_TOTAL, SOURCE_FILE
 
@@ -27,12 +28,13 @@ _TITLE = 400
 """Bytes of a title."""
 _SUMMED = ("events", "bytes", *(f"by_{a}" for a in _AUTHORS), "unparsed", "partial", "boundaries")
 _REACHED = (
-    "INSERT INTO session_file (ws, session, file, low, high) VALUES ({marks}) "
+    "INSERT INTO session_file (ws, session, file, low, high) VALUES (?, ?, ?, ?, ?) "
     "ON CONFLICT (ws, session, file) DO UPDATE SET high = excluded.high"
 )
 _TOTALS = (
     "INSERT INTO session_total (ws, session, seen, first_time, last_time, scope, file, "
-    f"{', '.join(_SUMMED)}) VALUES ({{marks}}) ON CONFLICT (ws, session) DO UPDATE SET "
+    f"{', '.join(_SUMMED)}) VALUES ({', '.join('?' * (7 + len(_SUMMED)))}) "
+    "ON CONFLICT (ws, session) DO UPDATE SET "
     + ", ".join(f"{n} = session_total.{n} + excluded.{n}" for n in _SUMMED)
     + ", scope = coalesce(session_total.scope, excluded.scope), "
     "seen = CASE WHEN excluded.seen > session_total.seen THEN excluded.seen "
@@ -104,7 +106,7 @@ class Sessions(Events):
         # In one order everywhere: on PostgreSQL two importers lock these rows until they commit.
         found = [(labels[n], counts[n]) for n in sorted(counts, key=labels.__getitem__)]
         reached = [(self._ws, session, file, c.low, c.high) for session, c in found]
-        self._many(_REACHED, reached)
+        prepared.many(self._c, _REACHED, reached)
         totals = [
             (
                 *(self._ws, session, max(c.last or 0, 0), c.first, c.last),
@@ -113,13 +115,7 @@ class Sessions(Events):
             )
             for session, c in found
         ]
-        self._many(_TOTALS, totals)
-
-    def _many(self, statement: str, rows: Sequence[tuple[object, ...]]) -> None:
-        mark = "?" if self._c.dialect.name == "sqlite" else "%s"
-        if rows:
-            marks = ", ".join([mark] * len(rows[0]))
-            self._c.exec_driver_sql(statement.format(marks=marks), list(rows))
+        prepared.many(self._c, _TOTALS, totals)
 
     # lists
 

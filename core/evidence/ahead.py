@@ -16,9 +16,8 @@ import subprocess
 import sys
 import threading
 from collections.abc import Iterator
-from dataclasses import fields, replace
+from dataclasses import replace
 from hashlib import sha256
-from operator import attrgetter
 from typing import BinaryIO
 
 from core.evidence.reading import Batch, Request, batches
@@ -29,7 +28,6 @@ _MEANWHILE = 8 << 20
 """A file of at most so many bytes is read here while the process starts."""
 WORTH_BYTES = 24 << 20
 """From so many bytes on, the process earns back what its start costs."""
-_ROW = attrgetter(*(f.name for f in fields(NewEvent)))
 _SIZE = 8
 _BUFFERED = 8
 """Batches, each about 1 MiB of records, that wait for their commit."""
@@ -86,7 +84,7 @@ class Ahead:
                 rows, batch = pickle.loads(frame)  # noqa: S301 (from our own child)
                 if isinstance(batch, MemdeskError):
                     raise batch
-                batch.events = [NewEvent(*row) for row in rows]
+                batch.events = [NewEvent._make(row) for row in rows]
                 yield batch
                 if batch.last:
                     return
@@ -146,13 +144,13 @@ def serve(handle: int) -> None:
 def _answer(connection: socket.socket, request: Request, file: BinaryIO) -> None:
     try:
         for batch in batches(request, file, sha256()):
-            _send(connection, [_ROW(e) for e in batch.events], replace(batch, events=[]))
+            # Bare tuples take half the time to pack and unpack.
+            _send(connection, [tuple(e) for e in batch.events], replace(batch, events=[]))
     except MemdeskError as err:
         _send(connection, [], err)
 
 
 def _send(connection: socket.socket, rows: list[tuple[object, ...]], rest: object) -> None:
-    """A batch with its events as bare rows, which take half the time to pack and unpack."""
     data = pickle.dumps((rows, rest), protocol=pickle.HIGHEST_PROTOCOL)
     connection.sendall(len(data).to_bytes(_SIZE, "big"))
     connection.sendall(data)

@@ -7,8 +7,9 @@ Salt and payload stand beside the chain and are erased together; then nothing is
 
 from __future__ import annotations
 
-import hashlib
-from collections.abc import Sequence
+import os
+from collections.abc import Iterator, Sequence
+from hashlib import sha256
 
 import orjson
 
@@ -17,8 +18,20 @@ from schemas.storage import NewEvent
 SALT_BYTES = 16
 
 
+_DRAWN = 256
+"""Salts drawn at once: a call to the system for each costs more than hashing with it."""
+
+
+def salts() -> Iterator[bytes]:
+    """Fresh random salts without end."""
+    while True:
+        drawn = os.urandom(SALT_BYTES * _DRAWN)
+        for at in range(0, len(drawn), SALT_BYTES):
+            yield drawn[at : at + SALT_BYTES]
+
+
 def leaf(file: str, e: NewEvent) -> bytes:
-    """The commitment to one event; `e.salt`, `e.digest` and `e.text` must be set."""
+    """The commitment to one event; all but `e.commitment` must be set."""
     document = [
         file,
         e.ordinal,
@@ -37,10 +50,10 @@ def leaf(file: str, e: NewEvent) -> bytes:
         e.notes,
         e.twin,
         e.digest.hex(),
-        hashlib.sha256(e.text).hexdigest(),
+        sha256(e.text).hexdigest(),
         None if e.lead is None else e.lead.hex(),
     ]
-    return hashlib.sha256(b"\0" + e.salt + orjson.dumps(document)).digest()
+    return sha256(b"\0" + e.salt + orjson.dumps(document)).digest()
 
 
 def root(leaves: Sequence[bytes]) -> bytes:
@@ -50,8 +63,8 @@ def root(leaves: Sequence[bytes]) -> bytes:
         return bytes(32)
     while len(level) > 1:
         pairs = [
-            hashlib.sha256(b"\1" + level[i] + level[i + 1]).digest()
-            for i in range(0, len(level) - 1, 2)
+            sha256(b"\1" + left + right).digest()
+            for left, right in zip(level[::2], level[1::2], strict=False)
         ]
         level = pairs + level[len(pairs) * 2 :]
     return level[0]

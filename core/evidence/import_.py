@@ -257,7 +257,7 @@ class _Run:
             return
         with desk.store.write(durable=batch.last) as unit:
             twins = unit.evidence.twins([e.twin for e in events if e.twin is not None])
-            linked = self._link(events, twins)
+            events, linked = self._link(events, twins)
             new = replace(
                 old,
                 digest=digest_text(batch.whole if batch.last else batch.digest),
@@ -277,23 +277,27 @@ class _Run:
         self._count(events, linked)
         self.tally.bytes += new.size - old.size
 
-    def _link(self, batch: list[NewEvent], twins: dict[int, str]) -> int:
-        """Note on each event an earlier one with the same native id and words."""
-        linked, copied = 0, raw.is_raw(self.stored.path)
+    def _link(self, batch: list[NewEvent], twins: dict[int, str]) -> tuple[list[NewEvent], int]:
+        """The batch with a note on each event that repeats an earlier one's native id and words,
+        and how many do."""
+        out, linked, copied = [], 0, raw.is_raw(self.stored.path)
         for event in batch:
-            if event.twin is None:
-                continue
-            earlier = twins.get(event.twin)
-            if earlier is None:
-                twins[event.twin] = "ev_" + event.id.hex()
-            else:
-                event.notes = "\n".join(x for x in (event.notes, f"same:{earlier}") if x)
-                linked += 1
-            if copied:
-                event.twin = None  # the session it was copied from is no repeat of its copy
-            if copied or earlier is not None:
-                event.commitment = commitments.leaf(self.stored.id, event)
-        return linked
+            twin, notes = event.twin, event.notes
+            if twin is not None:
+                earlier = twins.get(twin)
+                if earlier is None:
+                    twins[twin] = "ev_" + event.id.hex()
+                else:
+                    same = f"same:{earlier}"
+                    notes = f"{notes}\n{same}" if notes else same
+                    linked += 1
+                if copied:
+                    twin = None  # the session it was copied from is no repeat of its copy
+                if copied or earlier is not None:
+                    event = event._replace(notes=notes, twin=twin)
+                    event = event.committed(commitments.leaf(self.stored.id, event))
+            out.append(event)
+        return out, linked
 
     def _lines(self, batch: list[NewEvent], tail: bytes) -> int:
         """Newlines in the committed bytes."""

@@ -65,10 +65,10 @@ def test_no_id_says_more_than_where_its_event_stands(many: Desk) -> None:
         assert place == event.file.removeprefix("file_")[:6] + f"{event.ordinal:06x}"
     assert len(by_file) == FILES
     one, other = (EventNamer(secret, "file_" + "ab" * 16) for secret in (b"a" * 32, b"b" * 32))
-    assert one.event(7, b"same")[:6] == other.event(7, b"same")[:6]
-    assert one.event(7, b"same")[6:] != other.event(7, b"same")[6:]
+    assert one.event(7, 0, b"same" * 8, 0)[:6] == other.event(7, 0, b"same" * 8, 0)[:6]
+    assert one.event(7, 0, b"same" * 8, 0)[6:] != other.event(7, 0, b"same" * 8, 0)[6:]
     # A file of more events than the ordinal's bytes count still names each of its own.
-    assert one.event(7, b"same") != one.event(7 + (1 << 24), b"other")
+    assert one.event(7, 0, b"same" * 8, 0) != one.event(7 + (1 << 24), 0, b"other678" * 4, 0)
 
 
 times = st.one_of(st.none(), st.integers(-(2**63), 2**63 - 1))
