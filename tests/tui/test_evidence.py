@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 import sqlalchemy as sa
+from textual.worker import WorkerFailed
 
 from core.candidates.propose import propose
 from core.ports import Desk
@@ -55,6 +56,21 @@ async def to(desk: Driver, words: str) -> str:
             return row
         await desk.press("j")
     raise AssertionError(desk.text())
+
+
+async def test_what_comes_when_the_desk_is_left_finds_nobody(talk: Desk, workspace: Path) -> None:
+    """Work that ends after its pane was taken down fails nothing; before, a fault is a fault."""
+    async with opened(workspace) as desk:
+        await read(desk)
+        left = pane(desk)
+        worker = left.run_worker(_shown(left, "#nowhere"), exit_on_error=False)
+        with pytest.raises(WorkerFailed, match="nowhere"):
+            await worker.wait()
+    await left.while_here(_shown(left, "#conversation"))
+
+
+async def _shown(where: EvidencePane, what: str) -> None:
+    where.query_one(what)
 
 
 async def test_sessions_are_listed_with_what_they_hold(talk: Desk) -> None:

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from textual.containers import Vertical
+from textual.css.query import NoMatches
 from textual.widget import Widget
+from textual.worker import Worker
 
 from schemas.errors import MemdeskError, Unusable
 from tui.messages import Explain, Hints
@@ -118,6 +121,21 @@ class Pane(Vertical):
 
     def disarm(self) -> None:
         """Give up what a next key would confirm."""
+
+    def run_worker(self, work: Any, *args: Any, **options: Any) -> Worker[Any]:
+        """As for any widget, but work that outlives its pane ends without a word."""
+        if not options.get("thread"):
+            work = partial(self.while_here, work)
+        return super().run_worker(work, *args, **options)
+
+    async def while_here(self, work: Any) -> Any:
+        """Run work; that its pane is being taken down is no fault of it."""
+        try:
+            return await (work() if callable(work) else work)
+        except NoMatches:
+            if self.is_attached and self.app.is_running:
+                raise
+            return None
 
     async def attempt(self, call: Callable[[], T]) -> T:
         """Run a call to core off the event loop; whatever goes wrong has a code.
