@@ -8,7 +8,6 @@ import os
 import re
 import struct
 from dataclasses import dataclass
-from itertools import chain
 from typing import Any
 
 import orjson
@@ -66,10 +65,19 @@ def holds_floats(value: Any) -> bool:
     """
     values = [value]
     while values:
-        if float in set(map(type, values)):
+        kinds = set(map(type, values))
+        if float in kinds:
             return True
-        keyed = chain.from_iterable(v.values() for v in values if type(v) is dict)
-        values = [*keyed, *chain.from_iterable(v for v in values if type(v) in (list, tuple))]
+        below: list[Any] = []
+        if dict in kinds:
+            for d in values:
+                if type(d) is dict:
+                    below += d.values()
+        if list in kinds or tuple in kinds:
+            for v in values:
+                if type(v) in (list, tuple):
+                    below += v
+        values = below
     return False
 
 

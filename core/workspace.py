@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import functools
 import hashlib
 import os
 import stat
@@ -21,6 +22,8 @@ PENDING = "init.pending"
 """Stands in `.memdesk/` from the first step of `init` to its last, so a killed one is finished."""
 _DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _FILE = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+_PIECE = 1 << 20
+"""Bytes up to which a file is hashed in one piece."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,13 +49,7 @@ class Workspace:
 
         Raises Refused `path.outside-workspace` for `..`, absolute paths elsewhere and NUL.
         """
-        pure = PurePosixPath(os.fspath(path))
-        if pure.is_absolute():
-            with contextlib.suppress(ValueError):
-                pure = pure.relative_to(self.root)
-        if pure.is_absolute() or ".." in pure.parts or "\0" in str(pure) or not pure.parts:
-            raise Refused("path.outside-workspace", f"{path} is not inside the workspace.")
-        return pure
+        return _inside(self.root, os.fspath(path))
 
     @contextlib.contextmanager
     def directory(self, path: str | PurePosixPath, *, create: bool = False) -> Iterator[int]:
@@ -135,6 +132,17 @@ class Workspace:
             yield file
 
 
+@functools.lru_cache(maxsize=256)
+def _inside(root: Path, path: str) -> PurePosixPath:
+    pure = PurePosixPath(path)
+    if pure.is_absolute():
+        with contextlib.suppress(ValueError):
+            pure = pure.relative_to(root)
+    if pure.is_absolute() or ".." in pure.parts or "\0" in path or not pure.parts:
+        raise Refused("path.outside-workspace", f"{path} is not inside the workspace.")
+    return pure
+
+
 def _step(handle: int, part: str, create: bool, path: PurePosixPath) -> int:
     """Open `part` under `handle`; may create it."""
     try:
@@ -187,7 +195,9 @@ def digest_at(folder: int, name: str, path: PurePath | str | None = None) -> str
     if handle is None:
         return None
     with os.fdopen(handle, "rb", buffering=0) as file:
-        return "sha256:" + hashlib.file_digest(file, "sha256").hexdigest()
+        if os.fstat(handle).st_size > _PIECE:
+            return "sha256:" + hashlib.file_digest(file, "sha256").hexdigest()
+        return "sha256:" + hashlib.sha256(file.read()).hexdigest()
 
 
 def _regular(folder: int, name: str, path: PurePath | str | None = None) -> int | None:

@@ -21,6 +21,7 @@ from schemas.storage import CandidateFilter, Place, Waiting, rule_place
 from store.citing import Citing
 from store.keys import ID, WS, cursor_of, next_number, parse_cursor, text_range
 from store.listing import matches
+from store.prepared import Prepared
 from store.tables import (
     BELIEF,
     CANDIDATE,
@@ -46,16 +47,22 @@ _SPEAKING = 500
 _N: sa.BindParameter[int] = sa.bindparam("number_")
 
 
-_MARK = sa.select(LEDGER_HEAD.c.seq).where(LEDGER_HEAD.c.ws == WS)
-_HOLD = _MARK.with_for_update()
-_NUMBER = sa.select(_C.number).where(_C.ws == WS, _C.id == ID).with_for_update()
-_MOVE_VERSION = sa.update(CANDIDATE_VERSION).where(
-    _V.ws == WS,
-    _V.number == _N,
-    _V.version == VERSION,
-    _V.state.in_(sa.bindparam("from_", expanding=True)),
+_HEAD = sa.select(LEDGER_HEAD.c.seq).where(LEDGER_HEAD.c.ws == WS)
+_MARK, _HOLD = Prepared(_HEAD), Prepared(_HEAD.with_for_update())
+_NUMBER = Prepared(sa.select(_C.number).where(_C.ws == WS, _C.id == ID).with_for_update())
+_MOVE_VERSION = Prepared(
+    sa.update(CANDIDATE_VERSION).where(
+        _V.ws == WS,
+        _V.number == _N,
+        _V.version == VERSION,
+        sa.or_(_V.state == sa.bindparam("from_"), _V.state == sa.bindparam("or_from_")),
+    ),
+    "state",
 )
-_MOVE = sa.update(CANDIDATE).where(_C.ws == WS, _C.number == _N, _C.version == VERSION)
+_MOVE = Prepared(
+    sa.update(CANDIDATE).where(_C.ws == WS, _C.number == _N, _C.version == VERSION),
+    *("state", "changed"),
+)
 _ORDERS = {"group": None, "session": _C.session, "kind": _C.kind, "author": _C.author}
 """How a list is grouped, and by which column; None stands for the lanes."""
 
@@ -71,7 +78,7 @@ class Candidates(Citing):
 
     def mark(self) -> int:
         """A mark that grows with every change; rows changed later have a greater one."""
-        return int(self._c.execute(_MARK, {"ws_": self._ws}).scalar() or 0)
+        return int(_MARK.value(self._c, ws_=self._ws) or 0)
 
     # lists
 
@@ -242,7 +249,7 @@ class Candidates(Citing):
         SQLite has one writer at a time anyway; on PostgreSQL a rule that reads before it writes
         (newest version, no open operation) would otherwise judge what another is changing.
         """
-        self._c.execute(_HOLD, {"ws_": self._ws})
+        _HOLD.value(self._c, ws_=self._ws)
 
     def add(self, record: CandidateVersion, claim: bytes, lane: int, attention: Attention) -> None:
         """Append a version; an earlier open one of the same candidate becomes superseded."""
@@ -300,7 +307,7 @@ class Candidates(Citing):
         self.cite(number, record)
 
     def _number(self, id_: str) -> int | None:
-        found = self._c.execute(_NUMBER, {"ws_": self._ws, "id_": id_}).scalar()
+        found = _NUMBER.value(self._c, ws_=self._ws, id_=id_)
         return None if found is None else int(found)
 
     def decide(self, id_: str, version: int, decision: Decision, state: CandidateState) -> bool:
@@ -335,12 +342,13 @@ class Candidates(Citing):
             self._move(number, version, ("accepted", "promoted"), CandidateState.PROMOTED)
 
     def _move(
-        self, number: int, version: int, from_: tuple[str, ...], state: CandidateState
+        self, number: int, version: int, from_: tuple[str, str], state: CandidateState
     ) -> bool:
-        mine = {"ws_": self._ws, "number_": number, "version_": version, "state": state.value}
-        done = self._c.execute(_MOVE_VERSION, mine | {"from_": from_})
-        self._c.execute(_MOVE, mine | {"changed": self.mark() + 1})
-        return done.rowcount == 1
+        mine: dict[str, Any] = {"ws_": self._ws, "number_": number, "version_": version}
+        mine["state"] = state.value
+        done = _MOVE_VERSION.run(self._c, **mine, from_=from_[0], or_from_=from_[1])
+        _MOVE.run(self._c, **mine, changed=self.mark() + 1)
+        return done == 1
 
 
 def _row(r: sa.Row[tuple[object, ...]], order: str = "group") -> CandidateRow:

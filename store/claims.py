@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import sqlalchemy as sa
 
@@ -10,6 +11,7 @@ from schemas.candidates import POLICY
 from schemas.operations import Receipt
 from schemas.storage import RULES, Claim
 from store.keys import ID, WS
+from store.prepared import Prepared
 from store.tables import (
     BELIEF,
     BELIEF_CONSUMER,
@@ -38,15 +40,21 @@ _CLAIMS = (
     .limit(sa.bindparam("limit_", type_=sa.Integer))
 )
 _CLAIM: sa.BindParameter[bytes] = sa.bindparam("claim_")
-_SAME = _CLAIMS.where(_K.claim == _CLAIM)
-_SAME_KEY = _CLAIMS.where(_K.key == sa.bindparam("key_"), _K.scope == sa.bindparam("scope_"))
-_NEAR = _CLAIMS.join(LIKENESS, sa.and_(_L.ws == _K.ws, _L.other == _K.claim)).where(
-    _L.claim == _CLAIM, _L.kind == "near"
+_SAME = Prepared(_CLAIMS.where(_K.claim == _CLAIM))
+_SAME_KEY = Prepared(
+    _CLAIMS.where(_K.key == sa.bindparam("key_"), _K.scope == sa.bindparam("scope_"))
 )
-_PUT, _WITHDRAW = sa.insert(CLAIM), sa.delete(CLAIM).where(_K.ws == WS, _K.ref == ID)
+_NEAR = Prepared(
+    _CLAIMS.join(LIKENESS, sa.and_(_L.ws == _K.ws, _L.other == _K.claim)).where(
+        _L.claim == _CLAIM, _L.kind == "near"
+    )
+)
+_LIKE = Prepared(sa.select(_L.other, _L.kind).where(_L.ws == WS, _L.claim == _CLAIM))
+_PUT = Prepared(sa.insert(CLAIM))
+_WITHDRAW = Prepared(sa.delete(CLAIM).where(_K.ws == WS, _K.ref == ID))
 
 
-def _claim(r: sa.Row[tuple[object, ...]]) -> Claim:
+def _claim(r: Any) -> Claim:
     by = r.author or ""
     if r.document is not None:
         by = Receipt.model_validate_json(bytes(r.document)).reviewer
@@ -64,19 +72,18 @@ class Claims:
 
     def same(self, claim: bytes, exclude: str, limit: int) -> list[Claim]:
         """Who else makes this claim."""
-        return self._found(_SAME, {"claim_": claim, "id_": exclude, "limit_": limit})
+        return self._found(_SAME, claim_=claim, id_=exclude, limit_=limit)
 
     def same_key(self, key: str, scope: str, exclude: str, limit: int) -> list[Claim]:
         """Who else speaks under this key and scope."""
-        mine = {"key_": key, "scope_": scope, "id_": exclude, "limit_": limit}
-        return self._found(_SAME_KEY, mine)
+        return self._found(_SAME_KEY, key_=key, scope_=scope, id_=exclude, limit_=limit)
 
     def near(self, claim: bytes, exclude: str, limit: int) -> list[Claim]:
         """Who makes a claim that is nearly this one."""
-        return self._found(_NEAR, {"claim_": claim, "id_": exclude, "limit_": limit})
+        return self._found(_NEAR, claim_=claim, id_=exclude, limit_=limit)
 
-    def _found(self, query: sa.Select[tuple[object, ...]], given: dict[str, object]) -> list[Claim]:
-        return [_claim(r) for r in self._c.execute(query, given | {"ws_": self._ws})]
+    def _found(self, query: Prepared, **given: object) -> list[Claim]:
+        return [_claim(r) for r in query.all(self._c, ws_=self._ws, **given)]
 
     def rules(self) -> list[Claim]:
         """Every claim that a rule file makes, by its reference."""
@@ -92,8 +99,11 @@ class Claims:
 
     def likeness(self, claims: Sequence[bytes]) -> dict[bytes, dict[bytes, str]]:
         """What is known of these claims beside others: for each, the others by kind."""
-        query = sa.select(_L.claim, _L.other, _L.kind).where(_L.ws == self._ws)
         found: dict[bytes, dict[bytes, str]] = {}
+        if len(claims) == 1:
+            rows = _LIKE.all(self._c, ws_=self._ws, claim_=claims[0])
+            return {claims[0]: {bytes(r.other): r.kind for r in rows}}
+        query = sa.select(_L.claim, _L.other, _L.kind).where(_L.ws == self._ws)
         for r in self._c.execute(query.where(_L.claim.in_(list(claims)))):
             found.setdefault(bytes(r.claim), {})[bytes(r.other)] = r.kind
         return found
@@ -110,16 +120,16 @@ class Claims:
     def put(self, claim: Claim) -> None:
         """Enter a claim, or replace the one its reference made before."""
         self.withdraw(claim.ref)
-        row = {
-            "ws": self._ws,
-            "ref": claim.ref,
-            "claim": claim.claim,
-            "key": claim.key,
-            "scope": claim.scope,
-            "layer": claim.layer,
-            "statement": claim.statement,
-        }
-        self._c.execute(_PUT, row)
+        _PUT.run(
+            self._c,
+            ws=self._ws,
+            ref=claim.ref,
+            claim=claim.claim,
+            key=claim.key,
+            scope=claim.scope,
+            layer=claim.layer,
+            statement=claim.statement,
+        )
 
     def index(self, claim: bytes, bands: Sequence[int], likeness: Mapping[bytes, str]) -> None:
         """Let a claim be found by its bands, and keep what it is to others, both ways.
@@ -144,4 +154,4 @@ class Claims:
 
     def withdraw(self, ref: str) -> None:
         """Take a reference's claim out."""
-        self._c.execute(_WITHDRAW, {"ws_": self._ws, "id_": ref})
+        _WITHDRAW.run(self._c, ws_=self._ws, id_=ref)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import Any
 
 import orjson
 import sqlalchemy as sa
@@ -13,6 +14,7 @@ from schemas.operations import OperationState
 from schemas.storage import StoredFile, Walked
 from store import prepared
 from store.keys import ID, WS, cursor_of, hex_range, parse_cursor
+from store.prepared import Prepared
 from store.tables import (
     EVENT,
     EVENT_BODY,
@@ -73,7 +75,17 @@ _READ = _joined(
         ),
     ).label("text")
 )
-_EVENT = _WHOLE.where(_E.ws == WS, _E.id == ID)
+_EVENT = Prepared(_WHOLE.where(_E.ws == WS, _E.id == ID))
+_REVOKED = Prepared(
+    sa.select(OPERATION.c.id)
+    .where(
+        OPERATION.c.ws == WS,
+        OPERATION.c.subject == ID,
+        OPERATION.c.action == "revoke",
+        OPERATION.c.state == OperationState.APPLIED.value,
+    )
+    .limit(1)
+)
 
 
 class Events:
@@ -172,7 +184,7 @@ class Events:
         query = sa.select(t.label).where(t.ws == self._ws, t.text == text)
         return int(self._c.execute(query).scalar() or -1)
 
-    def _event(self, r: sa.Row[tuple[object, ...]]) -> Event:
+    def _event(self, r: Any) -> Event:
         data = bytes(r.text) if r.text is not None else b""
         cut = r.size is not None and r.size > len(data)
         notes = notes_of(r.notes)
@@ -202,8 +214,7 @@ class Events:
 
     def event(self, id_: str) -> Event | None:
         """One event with its whole text."""
-        mine = {"ws_": self._ws, "id_": bytes.fromhex(id_.removeprefix("ev_"))}
-        row = self._c.execute(_EVENT, mine).first()
+        row = _EVENT.first(self._c, ws_=self._ws, id_=bytes.fromhex(id_.removeprefix("ev_")))
         return None if row is None else self._event(row)
 
     def find_events(self, prefix: str, limit: int) -> list[str]:
@@ -290,14 +301,8 @@ class Events:
         """True when a file's evidence was revoked; asked once a view for each file."""
         known = self._revoked.get(file)
         if known is None:
-            o = OPERATION.c
-            query = sa.select(o.id).where(
-                o.ws == self._ws,
-                o.subject == file,
-                o.action == "revoke",
-                o.state == OperationState.APPLIED.value,
-            )
-            known = self._revoked[file] = self._c.execute(query.limit(1)).first() is not None
+            known = _REVOKED.value(self._c, ws_=self._ws, id_=file) is not None
+            self._revoked[file] = known
         return known
 
     def files_of(self, events: Sequence[str]) -> dict[str, str]:

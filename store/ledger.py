@@ -14,14 +14,15 @@ import sqlalchemy as sa
 
 from schemas.evidence import LedgerEntry, LedgerHead
 from store.keys import WS
+from store.prepared import Prepared
 from store.tables import LEDGER, LEDGER_HEAD
 
 ZERO = bytes(32)
 _H = LEDGER_HEAD.c
 _HEAD = sa.select(_H.seq, _H.digest).where(_H.ws == WS)
-_HEAD_HELD = _HEAD.with_for_update()
-_APPEND = sa.insert(LEDGER)
-_MOVE = sa.update(LEDGER_HEAD).where(_H.ws == WS)
+_HEAD_NOW, _HEAD_HELD = Prepared(_HEAD), Prepared(_HEAD.with_for_update())
+_APPEND = Prepared(sa.insert(LEDGER))
+_MOVE = Prepared(sa.update(LEDGER_HEAD).where(_H.ws == WS), "seq", "digest")
 
 
 def entry_digest(
@@ -45,7 +46,7 @@ class Ledger:
 
     def head(self, *, lock: bool = False) -> LedgerHead:
         """The end of the chain, seq 0 for an empty one; `lock` keeps it so until the commit."""
-        row = self._c.execute(_HEAD_HELD if lock else _HEAD, {"ws_": self._ws}).first()
+        row = (_HEAD_HELD if lock else _HEAD_NOW).first(self._c, ws_=self._ws)
         # Rows are given as they stand: an altered one is for verification to name.
         seq, digest = (row.seq, row.digest) if row else (0, ZERO)
         return LedgerHead.model_construct(seq=seq, digest=_text(digest))
@@ -72,7 +73,7 @@ class Ledger:
 
     def append(self, kind: str, subject: str, root: str, count: int, time: int) -> LedgerEntry:
         """Append one entry; call it last, it locks the head until the commit."""
-        row = self._c.execute(_HEAD_HELD, {"ws_": self._ws}).one()
+        row = _HEAD_HELD.first(self._c, ws_=self._ws)
         seq, previous = row.seq + 1, bytes(row.digest)
         bare = bytes.fromhex(root.removeprefix("sha256:"))
         digest = entry_digest(seq, kind, subject, time, count, bare, previous)
@@ -87,8 +88,8 @@ class Ledger:
             "previous": previous,
             "digest": digest,
         }
-        self._c.execute(_APPEND, entry)
-        self._c.execute(_MOVE, {"ws_": self._ws, "seq": seq, "digest": digest})
+        _APPEND.run(self._c, **entry)
+        _MOVE.run(self._c, ws_=self._ws, seq=seq, digest=digest)
         return LedgerEntry(
             seq=seq,
             kind=kind,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from hashlib import sha256
+from typing import Any
 
 import sqlalchemy as sa
 
@@ -12,12 +13,13 @@ from schemas.operations import Envelope, OperationRow, OperationState, Receipt
 from schemas.storage import OutboxTarget, StoredOperation, StoredReceipt
 from store.keys import ID, WS, cursor_of, parse_cursor, text_range
 from store.listing import Backwards, Rows, matches, member
+from store.prepared import Prepared
 from store.tables import DIVERGENCE, LEDGER, OPERATION, OUTBOX, RECEIPT
 
 _O, _X, _D, _R = OPERATION.c, OUTBOX.c, DIVERGENCE.c, RECEIPT.c
 _STORED = sa.select(RECEIPT).where(_R.ws == WS, _R.seq == sa.bindparam("seq_"))
-_OPERATION = sa.select(OPERATION).where(_O.ws == WS, _O.id == ID)
-_PREPARED = (
+_OPERATION = Prepared(sa.select(OPERATION).where(_O.ws == WS, _O.id == ID))
+_PREPARED = Prepared(
     sa.select(OPERATION)
     .where(
         _O.ws == WS,
@@ -26,15 +28,18 @@ _PREPARED = (
     )
     .order_by(_O.created, _O.id)
 )
-_STARTABLE = [OperationState.PREVIEWED.value, OperationState.FAILED.value]
-_PREPARE = sa.update(OPERATION).where(_O.ws == WS, _O.id == ID, _O.state.in_(_STARTABLE))
-_FINISH = sa.update(OPERATION).where(_O.ws == WS, _O.id == ID)
-_OUTBOX = sa.select(OUTBOX).where(_X.ws == WS, _X.operation == ID).order_by(_X.number)
-_CLEAR = sa.delete(OUTBOX).where(_X.ws == WS, _X.operation == ID)
+_STARTABLE = sa.or_(
+    _O.state == OperationState.PREVIEWED.value, _O.state == OperationState.FAILED.value
+)
+_MINE = sa.and_(_O.ws == WS, _O.id == ID)
+_PREPARE = Prepared(sa.update(OPERATION).where(_MINE, _STARTABLE), "state", "actor", "error")
+_FINISH = Prepared(sa.update(OPERATION).where(_MINE), "state", "error")
+_OUTBOX = Prepared(sa.select(OUTBOX).where(_X.ws == WS, _X.operation == ID).order_by(_X.number))
+_CLEAR = Prepared(sa.delete(OUTBOX).where(_X.ws == WS, _X.operation == ID))
 _EMPTY = "sha256:" + sha256(b"").hexdigest()
-_RECEIPT_OF = sa.select(_R.document).where(_R.ws == WS, _R.operation == ID)
+_RECEIPT_OF = Prepared(sa.select(_R.document).where(_R.ws == WS, _R.operation == ID))
 _BY_TIME, _BY_SEQ = Backwards((_O.created, _O.id)), Backwards((_R.seq,))
-_INTO = {t.name: sa.insert(t) for t in (OPERATION, OUTBOX, DIVERGENCE, RECEIPT)}
+_INTO = {t.name: Prepared(sa.insert(t)) for t in (OPERATION, OUTBOX, DIVERGENCE, RECEIPT)}
 
 
 class Operations:
@@ -44,12 +49,12 @@ class Operations:
         self._c = connection
         self._ws = ws
 
-    def _of(self, id_: str) -> dict[str, object]:
+    def _of(self, id_: str) -> dict[str, Any]:
         return {"ws_": self._ws, "id_": id_}
 
     def operation(self, id_: str) -> StoredOperation | None:
         """An operation with what it is bound to."""
-        row = self._c.execute(_OPERATION, self._of(id_)).first()
+        row = _OPERATION.first(self._c, **self._of(id_))
         return None if row is None else _stored(row)
 
     def find(self, prefix: str, limit: int) -> list[str]:
@@ -133,8 +138,8 @@ class Operations:
 
     def prepared(self, checkout: str) -> list[StoredOperation]:
         """Operations a crash may have left between their first and last step."""
-        mine = {"ws_": self._ws, "checkout_": checkout}
-        return [_stored(r) for r in self._c.execute(_PREPARED, mine)]
+        rows = _PREPARED.all(self._c, ws_=self._ws, checkout_=checkout)
+        return [_stored(r) for r in rows]
 
     def outbox(self, id_: str) -> list[OutboxTarget]:
         """The files of a prepared operation, in writing order."""
@@ -147,7 +152,7 @@ class Operations:
                 bytes(r.after),
                 staged=not r.after and r.after_digest != _EMPTY,
             )
-            for r in self._c.execute(_OUTBOX, self._of(id_))
+            for r in _OUTBOX.all(self._c, **self._of(id_))
         ]
 
     def divergence(self, id_: str) -> list[tuple[str, bytes, bytes]]:
@@ -160,7 +165,7 @@ class Operations:
 
     def receipt(self, operation_id: str) -> Receipt | None:
         """The receipt of an applied operation."""
-        found = self._c.execute(_RECEIPT_OF, self._of(operation_id)).scalar()
+        found = _RECEIPT_OF.value(self._c, **self._of(operation_id))
         return None if found is None else Receipt.model_validate_json(bytes(found))
 
     def receipts(self, page: Page) -> tuple[list[Receipt], str | None]:
@@ -227,56 +232,49 @@ class Operations:
             "created": operation.created,
             "error": None,
         }
-        self._c.execute(_INTO["operation"], row)
+        _INTO["operation"].run(self._c, **row)
 
     def prepare(self, id_: str, targets: Sequence[OutboxTarget], actor: Actor) -> bool:
         """Move to prepared with the bytes to be written; False when it may not start any more."""
-        now = {
-            "state": OperationState.PREPARED.value,
-            "actor": actor.model_dump_json().encode(),
-            "error": None,
-        }
-        if self._c.execute(_PREPARE, self._of(id_) | now).rowcount != 1:
+        state, said = OperationState.PREPARED.value, actor.model_dump_json().encode()
+        if not _PREPARE.run(self._c, **self._of(id_), state=state, actor=said, error=None):
             return False
-        rows = [
-            {
-                "ws": self._ws,
-                "operation": id_,
-                "number": t.number,
-                "path": t.path,
-                "before_digest": t.before_digest,
-                "after_digest": t.after_digest,
-                "after": t.after,
-            }
-            for t in targets
-        ]
-        if rows:
-            self._c.execute(_INTO["outbox"], rows)
+        for t in targets:
+            _INTO["outbox"].run(
+                self._c,
+                ws=self._ws,
+                operation=id_,
+                number=t.number,
+                path=t.path,
+                before_digest=t.before_digest,
+                after_digest=t.after_digest,
+                after=t.after,
+            )
         return True
 
     def finish(self, id_: str, state: OperationState, error: str | None) -> None:
         """Leave prepared for an end state; the outbox bytes go with it."""
-        self._c.execute(_FINISH, self._of(id_) | {"state": state.value, "error": error})
-        self._c.execute(_CLEAR, self._of(id_))
+        _FINISH.run(self._c, **self._of(id_), state=state.value, error=error)
+        _CLEAR.run(self._c, **self._of(id_))
 
     def keep_divergence(self, id_: str, path: str, found: bytes, wanted: bytes) -> None:
         """Keep both versions of a destination that is neither before nor after."""
         mine = sa.and_(_D.ws == self._ws, _D.operation == id_, _D.path == path)
         self._c.execute(sa.delete(DIVERGENCE).where(mine))
         row = {"ws": self._ws, "operation": id_, "path": path, "found": found, "wanted": wanted}
-        self._c.execute(_INTO["divergence"], row)
+        _INTO["divergence"].run(self._c, **row)
 
     def add_receipt(self, receipt: Receipt) -> None:
         """Append a receipt under its ledger position."""
-        row = {
-            "ws": self._ws,
-            "seq": receipt.ledger_seq,
-            "id": receipt.receipt_id,
-            "operation": receipt.operation_id,
-            "consumer": receipt.consumer,
-            "document": receipt.model_dump_json().encode(),
-        }
-        self._c.execute(_INTO["receipt"], row)
+        _INTO["receipt"].run(
+            self._c,
+            ws=self._ws,
+            seq=receipt.ledger_seq,
+            id=receipt.receipt_id,
+            operation=receipt.operation_id,
+            consumer=receipt.consumer,
+            document=receipt.model_dump_json().encode(),
+        )
 
 
 def _place(after: str | None) -> tuple[int, str]:
@@ -286,7 +284,7 @@ def _place(after: str | None) -> tuple[int, str]:
     return parse_cursor(number, 1, -1)[0], id_
 
 
-def _row(r: sa.Row[tuple[object, ...]]) -> OperationRow:
+def _row(r: Any) -> OperationRow:
     actor = Actor.model_validate_json(bytes(r.actor))
     return OperationRow(
         operation_id=r.id,
@@ -300,7 +298,7 @@ def _row(r: sa.Row[tuple[object, ...]]) -> OperationRow:
     )
 
 
-def _stored(r: sa.Row[tuple[object, ...]]) -> StoredOperation:
+def _stored(r: Any) -> StoredOperation:
     return StoredOperation(
         operation_id=r.id,
         envelope=Envelope.model_validate_json(bytes(r.envelope)),

@@ -15,8 +15,8 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.dialects import registry
 
-_PLAIN = (sa.Integer, sa.String, sa.LargeBinary)
-"""Types that every driver takes and gives as they are."""
+_PLAIN = (sa.Integer, sa.String, sa.LargeBinary, sa.types.NullType)
+"""Types that every driver takes and gives as they are; none is what a function answers."""
 
 
 class Prepared:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import sqlalchemy as sa
 
@@ -13,13 +14,16 @@ from schemas.storage import CandidateFilter, HeldPlace
 from store.candidates import Candidates
 from store.keys import ID, WS
 from store.listing import Backwards, Rows, matches
+from store.prepared import Prepared
 from store.tables import BELIEF, BELIEF_CONSUMER
 
 _B, _A = BELIEF.c, BELIEF_CONSUMER.c
-_BELIEF = sa.select(BELIEF).where(_B.ws == WS, _B.id == ID)
-_CONSUMERS = sa.select(BELIEF_CONSUMER).where(_A.ws == WS, _A.belief == ID).order_by(_A.consumer)
+_BELIEF = Prepared(sa.select(BELIEF).where(_B.ws == WS, _B.id == ID))
+_CONSUMERS = Prepared(
+    sa.select(BELIEF_CONSUMER).where(_A.ws == WS, _A.belief == ID).order_by(_A.consumer)
+)
 _BY_TIME = Backwards((_B.recorded, _B.id, _A.consumer))
-_FORM, _STANDS = sa.insert(BELIEF), sa.insert(BELIEF_CONSUMER)
+_FORM, _STANDS = Prepared(sa.insert(BELIEF)), Prepared(sa.insert(BELIEF_CONSUMER))
 
 
 class Promotion:
@@ -35,7 +39,7 @@ class Promotion:
 
     def belief(self, id_: str) -> Belief | None:
         """One belief."""
-        row = self._c.execute(_BELIEF, {"ws_": self._ws, "id_": id_}).first()
+        row = _BELIEF.first(self._c, ws_=self._ws, id_=id_)
         return None if row is None else self._belief(row)
 
     def belief_of(self, candidate: str, version: int) -> Belief | None:
@@ -91,25 +95,21 @@ class Promotion:
     def add_belief(self, belief: Belief, consumer: str, receipt: str) -> None:
         """Form a belief, or add one more consumer to it."""
         if self.belief(belief.id) is None:
-            row = belief.model_dump(exclude={"consumers"}) | {"ws": self._ws}
-            self._c.execute(_FORM, row)
-        stands = {
-            "ws": self._ws,
-            "belief": belief.id,
-            "consumer": consumer,
-            "state": BeliefState.ACTIVE.value,
-            "receipt": receipt,
-        }
-        self._c.execute(_STANDS, stands)
+            _FORM.run(self._c, ws=self._ws, **belief.model_dump(exclude={"consumers"}))
+        _STANDS.run(
+            self._c,
+            ws=self._ws,
+            belief=belief.id,
+            consumer=consumer,
+            state=BeliefState.ACTIVE.value,
+            receipt=receipt,
+        )
 
-    def _belief(self, row: sa.Row[tuple[object, ...]]) -> Belief:
-        consumers = self._c.execute(_CONSUMERS, {"ws_": self._ws, "id_": row.id})
-        return _belief(row, list(consumers))
+    def _belief(self, row: Any) -> Belief:
+        return _belief(row, _CONSUMERS.all(self._c, ws_=self._ws, id_=row.id))
 
 
-def _belief(
-    row: sa.Row[tuple[object, ...]], consumers: Sequence[sa.Row[tuple[object, ...]]]
-) -> Belief:
+def _belief(row: Any, consumers: Sequence[Any]) -> Belief:
     return Belief(
         id=row.id,
         statement=row.statement,

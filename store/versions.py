@@ -11,6 +11,7 @@ import sqlalchemy as sa
 from schemas.candidates import CandidateState, CandidateVersion, Decision
 from schemas.storage import Citing, StoredVersion
 from store.keys import ID, WS
+from store.prepared import Prepared
 from store.tables import CANDIDATE, CANDIDATE_VERSION, DECISION
 
 _C, _V, _D = CANDIDATE.c, CANDIDATE_VERSION.c, DECISION.c
@@ -39,8 +40,8 @@ def _versions() -> sa.Select[tuple[object, ...]]:
     )
 
 
-_NEWEST = _versions().where(_C.id == ID, _V.version == _C.version)
-_EXACT = _versions().where(_C.id == ID, _V.version == VERSION)
+_NEWEST = Prepared(_versions().where(_C.id == ID, _V.version == _C.version))
+_EXACT = Prepared(_versions().where(_C.id == ID, _V.version == VERSION))
 
 
 class Versions:
@@ -52,10 +53,10 @@ class Versions:
 
     def version(self, id_: str, version: int | None = None) -> CandidateVersion | None:
         """One exact version, or the newest."""
-        mine: dict[str, object] = {"ws_": self._ws, "id_": id_}
-        if version is not None:
-            mine["version_"] = version
-        found = self._c.execute(_NEWEST if version is None else _EXACT, mine).first()
+        if version is None:
+            found = _NEWEST.first(self._c, ws_=self._ws, id_=id_)
+        else:
+            found = _EXACT.first(self._c, ws_=self._ws, id_=id_, version_=version)
         return None if found is None else _version(found)
 
     def versions(self, id_: str) -> list[CandidateVersion]:

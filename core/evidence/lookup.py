@@ -168,19 +168,15 @@ def source_of(event: Event, span: Span | None) -> Source:
 
 def standing(view: Reader, sources: Sequence[Source]) -> list[Source]:
     """The sources with their state: `current`, `revoked`, or `missing` words (spec 1.7, 5.2)."""
-    files = view.evidence.files_of([s.event for s in sources])
-    out = []
-    for s in sources:
-        state = "missing"
-        if _current(view, s):
-            state = "revoked" if view.evidence.revoked(files[s.event]) else "current"
-        out.append(s.model_copy(update={"state": state}))
-    return out
+    return [s.model_copy(update={"state": _state(view, s)}) for s in sources]
 
 
-def _current(view: Reader, source: Source) -> bool:
-    """True while the spanned bytes are there and have the digest the source was made with."""
+def _state(view: Reader, source: Source) -> str:
+    """`missing` unless the spanned bytes are there with the digest the source was made with."""
     event = view.evidence.event(source.event)
     if event is None:
-        return False
-    return digest(event.text.encode()[source.start : source.end]) == source.digest
+        return "missing"
+    words = event.text.encode()[source.start : source.end]
+    if digest(words) != source.digest:
+        return "missing"
+    return "revoked" if event.revoked else "current"

@@ -63,7 +63,7 @@ class Swap:
 
     @property
     def _stem(self) -> str:
-        name = PurePosixPath(self.path).name
+        name = self.path.rpartition("/")[2]
         if len(os.fsencode(name)) > _LONG:
             name = digest(os.fsencode(name))[7:23]  # there is room for no more beside it
         return f".{name}.{self.operation[3:15]}-{self.number}"

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Container
+from collections.abc import Container, Iterable
 from pathlib import Path
 
 from core.operations.durable import copied, translated
@@ -66,14 +66,24 @@ def _sync(folder: Path) -> None:
 
 def clear(desk: Desk, operation_id: str) -> None:
     """Drop what an operation that has ended left here."""
-    for file in (desk.workspace.folder / _FOLDER).glob(f"{operation_id}-*"):
-        with contextlib.suppress(OSError):
-            file.unlink()
+    _drop(n for n in _waiting(desk) if n.name.startswith(f"{operation_id}-"))
 
 
 def sweep(desk: Desk, keep: Container[str]) -> None:
     """Drop what processes that died left, but for operations that are still prepared."""
-    for file in (desk.workspace.folder / _FOLDER).glob("op_*"):
-        if file.name.partition("-")[0] not in keep:
-            with contextlib.suppress(OSError):
-                file.unlink()
+    ours = (n for n in _waiting(desk) if n.name.startswith("op_"))
+    _drop(n for n in ours if n.name.partition("-")[0] not in keep)
+
+
+def _waiting(desk: Desk) -> list[os.DirEntry[str]]:
+    try:
+        with os.scandir(desk.workspace.folder / _FOLDER) as entries:
+            return list(entries)
+    except FileNotFoundError:
+        return []
+
+
+def _drop(entries: Iterable[os.DirEntry[str]]) -> None:
+    for entry in entries:
+        with contextlib.suppress(OSError):
+            os.unlink(entry)

@@ -15,7 +15,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
+import orjson
+
 from core.aiwg_identity import iso_ms, journal_id, pretty
+from core.identity import holds_floats
 from core.operations.durable import translated
 from core.ports import Desk
 from core.workspace import Workspace, read_at
@@ -39,7 +42,12 @@ def parse(data: bytes) -> Any:
     def refuse(constant: str) -> None:
         raise ValueError(constant)
 
-    # Not orjson: it reads whole numbers past 64 bits as fractions, and writing them back loses digits.
+    # orjson reads whole numbers past 64 bits as fractions, and writing them back loses digits; it
+    # takes no lone surrogates and no numbers past the greatest fraction.
+    with contextlib.suppress(orjson.JSONDecodeError):
+        quick = orjson.loads(data)
+        if not holds_floats(quick):
+            return quick
     return json.loads(data.decode(), parse_constant=refuse)
 
 
