@@ -197,7 +197,10 @@ def _sqlite(url: sa.URL, wait: float, *, writer: bool) -> sa.Engine:
 
     @sa_event.listens_for(engine, "begin")
     def begin(connection: sa.Connection) -> None:
-        connection.exec_driver_sql("BEGIN IMMEDIATE" if writer else "BEGIN")
+        # By the driver itself: a hundredth of what a statement through the engine costs.
+        raw: Any = connection.connection.dbapi_connection
+        with translated():
+            raw.execute("BEGIN IMMEDIATE" if writer else "BEGIN")
 
     return engine
 
