@@ -8,9 +8,12 @@ import io
 import itertools
 import json
 import shutil
+import signal
+import sqlite3
 import subprocess
 import sys
 import tempfile
+import threading
 import warnings
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -21,6 +24,7 @@ import pytest
 from core import desk as desks
 from core.ports import Desk
 from schemas.common import Actor, Door
+from store.engine import Database
 
 START = 1_796_029_200_000_000
 """2026-11-30T09:00:00Z in microseconds."""
@@ -47,6 +51,42 @@ def clean_environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     home.mkdir(exist_ok=True)
     monkeypatch.setenv("HOME", str(home))
     monkeypatch.setenv("TEXTUAL_ANIMATIONS", "none")
+
+
+@pytest.fixture(scope="session", autouse=True)
+def interruptible() -> None:
+    """A run started in the background ignores ctrl-c, and so would every program it starts."""
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def migrated_once(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Every empty SQLite store of this process becomes a copy of one that the migrations made.
+
+    They take a quarter of a second, and nearly every test has a store of its own.
+    """
+    usual, turn = Database._migrate, threading.Lock()
+    made = tmp_path_factory.mktemp("store") / "made.db"
+
+    def migrate(self: Database) -> None:
+        with turn:
+            if self.path is None or self._revision() is not None:
+                usual(self)
+                return
+            if not made.exists():
+                with contextlib.closing(Database(f"sqlite:///{made}")) as empty:
+                    usual(empty)
+            with (
+                contextlib.closing(sqlite3.connect(made)) as source,
+                self.writer.connect() as connection,
+            ):
+                target: Any = connection.connection.dbapi_connection
+                source.backup(target)
+
+    Database._migrate = migrate  # type: ignore[method-assign]
+    yield
+    Database._migrate = usual  # type: ignore[method-assign]
 
 
 def ticking(start: int = START) -> Callable[[], int]:

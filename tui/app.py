@@ -371,8 +371,11 @@ class DeskApp(Jumping):
 
     def action_command_palette(self) -> None:
         """Every action by name; opening it disarms."""
+        from tui.widgets.palette import Palette
+
         self.pane.disarm()
-        super().action_command_palette()
+        if not isinstance(self.screen, Palette):
+            self.push_screen(Palette(id="--command-palette"))
 
     def action_help_quit(self) -> None:
         """What ctrl+c does elsewhere: say how to leave, without a pop-up."""

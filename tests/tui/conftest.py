@@ -45,6 +45,22 @@ def unicode_terminal(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     theme.choose(None)
 
 
+@pytest.fixture(autouse=True)
+def queues_not_clocks(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A key is done when every message it led to is handled: `settle` waits for just that.
+
+    Textual's own wait sleeps 20 ms a turn until the process uses next to no processor, which one
+    with threads of its own takes a second to do.
+    """
+
+    async def turns(_least: float = 0, _most: float = 0) -> None:
+        for _ in range(8):
+            await asyncio.sleep(0)
+
+    monkeypatch.setattr("textual.app.wait_for_idle", turns)
+    monkeypatch.setattr("textual.pilot.wait_for_idle", turns)
+
+
 def said(*texts: str, session: str = "7acd37a8", **changes: Any) -> list[bytes]:
     """Owner's messages of one session, each asking to remember a statement."""
     lines, parent = [], None
@@ -121,15 +137,14 @@ class Driver:
             await self.settle()
 
     async def settle(self) -> None:
-        """Wait for every worker but the watcher, and for the frame after it."""
-        end = time.monotonic() + 30
-        while time.monotonic() < end:
+        """Wait for every message and every worker but the watcher, and for the frame after it."""
+        end, quiet = time.monotonic() + 30, 0
+        while quiet < 2 and time.monotonic() < end:
             await self.pilot.pause()
             busy = [w for w in self.app.workers if w.group != "follow" and not w.is_finished]
-            if not busy:
-                break
-            await asyncio.wait([asyncio.create_task(self._wait(w)) for w in busy], timeout=5)
-        await self.pilot.pause()
+            quiet = 0 if busy else quiet + 1
+            if busy:
+                await asyncio.wait([asyncio.create_task(self._wait(w)) for w in busy], timeout=5)
 
     @staticmethod
     async def _wait(worker: Any) -> None:

@@ -56,6 +56,18 @@ async def test_the_palette_runs_every_action_by_name(laid: Desk, workspace: Path
         assert len(names) == len(set(names))
 
 
+async def test_the_palette_bears_keys_that_come_before_its_list(
+    laid: Desk, workspace: Path
+) -> None:
+    """Paste or fast fingers: page, home and end keys while it still opens and while it searches."""
+    async with opened(workspace) as desk:
+        for key in ("pagedown", "pageup", "ctrl+end", "ctrl+home"):
+            for name in ("ctrl+p", key, "s", key, "enter", "escape"):
+                desk.app.post_message(events.Key(name, name if len(name) == 1 else None))
+            await desk.settle()
+        assert desk.app.is_running and desk.app.return_code is None
+
+
 async def test_a_list_that_comes_while_the_desk_is_left_finds_nobody(
     laid: Desk, workspace: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
