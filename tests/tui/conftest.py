@@ -146,6 +146,13 @@ class Driver:
             if busy:
                 await asyncio.wait([asyncio.create_task(self._wait(w)) for w in busy], timeout=5)
 
+    async def resize(self, width: int, height: int) -> None:
+        """Another size of the terminal, laid out and drawn."""
+        await self.pilot.resize_terminal(width, height)
+        # Textual answers a new size when it is idle, which no queue tells.
+        await self.until(lambda: tuple(self.app.screen.size) == (width, height))
+        await self.settle()
+
     @staticmethod
     async def _wait(worker: Any) -> None:
         with contextlib.suppress(Exception):

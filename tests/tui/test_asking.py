@@ -289,8 +289,7 @@ async def test_a_resize_storm_leaves_every_row_whole(laid: Desk, workspace: Path
     async with opened(workspace) as desk:
         await desk.press("j", "j", "s", *"mon")
         for size in ((79, 23), (20, 6), (300, 100), (1, 1), (99, 33), (100, 34), (8, 3), (120, 40)):
-            await desk.pilot.resize_terminal(*size)
-            await desk.pilot.pause()
+            await desk.resize(*size)
             assert desk.widths() <= {size[0]}, size
         await desk.settle()
         assert desk.candidates.list.index == 2 and desk.widths() == {120}

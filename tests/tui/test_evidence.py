@@ -377,7 +377,7 @@ async def test_a_storm_of_sizes_and_keys_loses_nothing(talk: Desk) -> None:
     async with opened(talk.workspace.root) as desk:
         await desk.press("7")
         for size in ((80, 24), (60, 12), (200, 60), (40, 10), (120, 40)):
-            await desk.pilot.resize_terminal(*size)
+            await desk.resize(*size)
             for key in (
                 "enter",
                 "j",

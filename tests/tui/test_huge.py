@@ -60,6 +60,6 @@ async def test_a_line_of_ten_megabytes_in_the_detail(
         left = {int(n.replace(",", "")) for n in re.findall(r"(\d[\d,]+)\s*bytes", text)}
         assert left and all(SIZE // 2 - 2_000 < n < SIZE // 2 for n in left), left
         await desk.press("escape", "right_square_bracket", "right_square_bracket")
-        await desk.pilot.resize_terminal(100, 30)
+        await desk.resize(100, 30)
         await desk.settle()
         assert desk.widths() == {100} and desk.app._exception is None

@@ -44,14 +44,14 @@ async def test_two_sides_from_120_columns_and_one_below(laid: Desk, workspace: P
         assert "Unified [Split]" in desk.rows()[1]
         assert any(r.count("Kept.") == 2 and " │ " in r for r in desk.rows())
         assert "READY" in desk.rows()[-2]
-        await desk.pilot.resize_terminal(90, 24)
+        await desk.resize(90, 24)
         await desk.settle()
         assert "[Unified] Split" in desk.rows()[1] and "READY" in desk.rows()[-2]
-        await desk.pilot.resize_terminal(120, 40)
+        await desk.resize(120, 40)
         await desk.settle()
         assert "Unified [Split]" in desk.rows()[1]
         await desk.press("s")
-        await desk.pilot.resize_terminal(90, 24)
+        await desk.resize(90, 24)
         await desk.settle()
         await desk.press("s")
         assert "split needs 120 columns, there are 90" in desk.rows()[-2]
@@ -298,12 +298,12 @@ async def test_a_storm_of_resizes_keeps_the_preview_whole(laid: Desk, workspace:
         await ready(desk)
         await desk.press("s")
         for width, height in ((60, 12), (200, 60), (119, 24), (120, 40), (40, 10), (140, 30)):
-            await desk.pilot.resize_terminal(width, height)
+            await desk.resize(width, height)
         (workspace / ".aiwg/memory").mkdir(parents=True)
         (workspace / TEXT).write_text("By hand.\n")
         await desk.sees("STALE")
         for width, height in ((80, 24), (121, 40)):
-            await desk.pilot.resize_terminal(width, height)
+            await desk.resize(width, height)
         await desk.settle()
         assert desk.widths() == {121} and "STALE" in desk.rows()[-2]
         await desk.press("p")
@@ -398,7 +398,8 @@ async def test_the_receipt_stands_beside_its_own_row(laid: Desk, workspace: Path
         await desk.sees("READY")
         shown, row = desk.promotion.preview, desk.promotion.waiting
         assert shown is not None and row is not None and shown.candidate == row.id
-        assert desk.promotion.list.total == 2, "what was written has left with its receipt"
+        # What was written has left with its receipt.
+        await desk.until(lambda: desk.promotion.list.total == 2)
         await desk.press("tab", "j")
         assert desk.promotion.preview is None and desk.promotion.list.index == 1
 
