@@ -7,6 +7,7 @@ for decisions and confirms, NORMAL for import. The rules are those of house.md, 
 from __future__ import annotations
 
 import contextlib
+import os
 import re
 import sqlite3
 import threading
@@ -17,7 +18,7 @@ from urllib.parse import quote
 
 import sqlalchemy as sa
 from sqlalchemy import event as sa_event
-from sqlalchemy.exc import DBAPIError, OperationalError
+from sqlalchemy.exc import DBAPIError
 
 from schemas.errors import Unusable
 from store.migrations import HEAD
@@ -70,7 +71,7 @@ class Database:
     def read(self) -> Iterator[sa.Connection]:
         """A consistent, read-only view. Raises Unusable as `write` does."""
         self._check_file()
-        with translated(), self.readers.connect() as connection, connection.begin():
+        with translated(self.path), self.readers.connect() as connection, connection.begin():
             yield connection
 
     @contextlib.contextmanager
@@ -80,7 +81,7 @@ class Database:
         Raises Unusable `store.full`, `store.busy`, `store.unusable`.
         """
         self._check_file()
-        with self._lock, translated(), self.writer.connect() as connection:
+        with self._lock, translated(self.path), self.writer.connect() as connection:
             if self.sqlite and self._full is not durable:
                 raw: Any = connection.connection.dbapi_connection
                 raw.execute(f"PRAGMA synchronous={'FULL' if durable else 'NORMAL'}")
@@ -93,7 +94,7 @@ class Database:
         self._check_file()
         if self.sqlite:
             return self._data_version()
-        with translated(), self.readers.connect() as connection:
+        with translated(self.path), self.readers.connect() as connection:
             found = connection.exec_driver_sql(
                 "SELECT coalesce(sum(n_tup_ins + n_tup_upd + n_tup_del), 0)::bigint "
                 "FROM pg_stat_user_tables"
@@ -102,7 +103,7 @@ class Database:
 
     def _data_version(self) -> int:
         """Always asked on the same connection: other connections count otherwise."""
-        with self._watch_lock, translated():
+        with self._watch_lock, translated(self.path):
             if self._watch is None:
                 self._watch = sqlite3.connect(
                     f"file:{quote(str(self.path))}?mode=ro", uri=True, check_same_thread=False
@@ -114,7 +115,7 @@ class Database:
 
         Raises Unusable `store.newer` for a revision this memdesk does not know.
         """
-        with translated():
+        with translated(self.path):
             current = self._revision()
             if current is not None and current > HEAD:
                 raise Unusable("store.newer", f"The store has revision {current}.")
@@ -199,8 +200,7 @@ def _sqlite(url: sa.URL, wait: float, *, writer: bool) -> sa.Engine:
     def begin(connection: sa.Connection) -> None:
         # By the driver itself: a hundredth of what a statement through the engine costs.
         raw: Any = connection.connection.dbapi_connection
-        with translated():
-            raw.execute("BEGIN IMMEDIATE" if writer else "BEGIN")
+        raw.execute("BEGIN IMMEDIATE" if writer else "BEGIN")
 
     return engine
 
@@ -222,21 +222,28 @@ def _postgresql(url: sa.URL, wait: float, *, pool: int, read_only: bool) -> sa.E
         ) from err
 
 
+_UNWRITTEN = ("unable to open database file", "disk i/o error", "readonly database")
+
+
 @contextlib.contextmanager
-def translated() -> Iterator[None]:
+def translated(path: Path | None = None) -> Iterator[None]:
     """Database errors as Unusable with a code; no driver's text reaches a user as a traceback."""
     try:
         yield
-    except OperationalError as err:
-        raise _unusable(str(err.orig)) from err
     except DBAPIError as err:
-        raise _unusable(str(err.orig)) from err
+        raise _unusable(str(err.orig), path) from err
     except sqlite3.DatabaseError as err:
-        raise _unusable(str(err)) from err
+        raise _unusable(str(err), path) from err
 
 
-def _unusable(text: str) -> Unusable:
+def _unusable(text: str, path: Path | None) -> Unusable:
     low = text.lower()
+    if path is not None and any(t in low for t in _UNWRITTEN) and path.exists():
+        # SQLite says neither why it can't open a file nor why it can't make its log beside it.
+        if not os.access(path.parent, os.W_OK):
+            return Unusable("store.read-only")
+        if os.statvfs(path.parent).f_bavail == 0:
+            return Unusable("store.full")
     first = re.split(r"[\n]", text.strip())[0][:200]
     if "disk is full" in low or "no space left" in low:
         return Unusable("store.full")

@@ -79,6 +79,12 @@ ROWS = table(
         "Free some space and do it again.",
     ),
     (
+        "store.read-only",
+        Exit.UNUSABLE,
+        "The folder of the store can't be written to, and SQLite needs to even for reading.",
+        "Make it writable, or work on a copy of the workspace; nothing is wrong with the store.",
+    ),
+    (
         "store.busy",
         Exit.UNUSABLE,
         "Another process held the store for longer than the configured wait.",

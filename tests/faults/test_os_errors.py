@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import os
 import shutil
+import sqlite3
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -17,6 +18,7 @@ from core.ports import Desk
 from core.verify import verify
 from schemas.errors import MemdeskError, Unusable
 from schemas.operations import OperationState
+from store.engine import translated
 from tests.making import META, TEXT, files, previewed, sha
 
 
@@ -204,3 +206,26 @@ def test_a_read_only_destination_is_refused(
     assert refused.value.code == "destination.unwritable"
     assert path.read_bytes() == b"A line.\n"
     assert path.stat().st_mode & 0o777 == 0o444
+
+
+@pytest.mark.parametrize("said", ["unable to open database file", "disk I/O error"])
+def test_a_store_that_can_only_be_read_or_has_no_room_is_no_broken_store(
+    sqlite_desk: Desk, monkeypatch: pytest.MonkeyPatch, said: str
+) -> None:
+    """SQLite says the same of all three; nobody is told to restore a backup over a sound store."""
+    file = sqlite_desk.workspace.folder / "memdesk.db"
+
+    def told() -> str:
+        with pytest.raises(Unusable) as found, translated(file):
+            raise sqlite3.OperationalError(said)
+        return found.value.code
+
+    assert told() == "store.unusable"
+    room = os.statvfs_result((4096, 4096, 9, 0, 0, 9, 9, 9, 0, 255))
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "statvfs", lambda _: room)
+        assert told() == "store.full"
+        patch.setattr(os, "access", lambda path, _mode: path != file.parent)
+        assert told() == "store.read-only"
+    file.unlink()
+    assert told() == "store.unusable"

@@ -60,7 +60,7 @@ async def test_what_was_put_off_needs_you_again_on_its_day(
         assert isinstance(client, Client)
         client.desk = replace(client.desk, clock=lambda: START + 2 * DAY)
         await desk.press("f", "f", "f", "f", "f", "f")
-        assert "[1 Candidates 5]" in desk.rows()[0]
+        await desk.until(lambda: "[1 Candidates 5]" in desk.rows()[0])
         assert "needs you 5" in desk.rows()[1] and "deferred 1" in desk.rows()[1]
         await desk.press("j", "j")
         assert "that is now" in desk.text() and "⧖" in desk.row_of("Ask me before")
