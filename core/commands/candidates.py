@@ -8,6 +8,7 @@ import typer
 
 from core.commands.app import app, desk_, diff_lines, emit, options
 from core.safe_text import one_line
+from core.wording import some
 from schemas.choices import CandidateKind, CandidateState, Verdict
 from schemas.errors import NotFound, Refused, Stale
 from schemas.reasons import REASONS
@@ -46,7 +47,8 @@ def extract(
     report = run(desk_(), source=source)
     emit(
         report,
-        f"{report.messages:,} messages read · {report.proposed} proposed · {report.known} known already",
+        f"{some(report.messages, 'message')} read · {report.proposed} proposed"
+        f" · {report.known} known already",
         *(f"  {count:,} {_SKIPPED[why]}" for why, count in sorted(report.skipped.items())),
     )
 

@@ -8,6 +8,7 @@ import typer
 
 from core.commands.app import app, desk_, emit
 from core.safe_text import one_line
+from core.wording import some
 
 if TYPE_CHECKING:
     from core.ports import Desk
@@ -50,7 +51,7 @@ def _all(desk: Desk, limit: int, after: str | None) -> None:
     items = [r.model_dump(mode="json") for r in rows]
     lines = [_row(r) for r in rows] or ["No compaction in what was imported."]
     summary = (
-        f"{len(names)} sessions · {total['compactions']} compactions"
+        f"{some(len(names), 'session')} · {some(total['compactions'], 'compaction')}"
         f" · lost something {total.get('with_loss', 0)}"
         f" · rules lost {total.get('lost_standing', 0)} · tasks lost {total.get('lost_task', 0)}"
         f" · reworded {total.get('reworded', 0)} · kept {total.get('verbatim', 0)}"
@@ -88,7 +89,8 @@ def size(count: Count | None) -> str:
 
 def _lines(found: Observation) -> list[str]:
     lines = [
-        f"session {found.session} · {found.events:,} events · {len(found.boundaries)} compactions"
+        f"session {found.session} · {some(found.events, 'event')}"
+        f" · {some(len(found.boundaries), 'compaction')}"
     ]
     for b in found.boundaries:
         lines += ["", *_boundary(b)]

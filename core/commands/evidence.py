@@ -9,6 +9,7 @@ import typer
 
 from core.commands.app import app, desk_, emit, options, progress
 from core.safe_text import one_line
+from core.wording import some, verb
 from schemas.errors import Refused
 
 if TYPE_CHECKING:
@@ -32,9 +33,8 @@ def import_(
     emit(report, *_report(report))
     left = len(report.refused)
     if left:
-        raise Refused(
-            "evidence.not-read", f"{left} of {left + report.sources} files were not read."
-        )
+        files, were = some(left + report.sources, "file"), verb(left, "was", "were")
+        raise Refused("evidence.not-read", f"{left} of {files} {were} not read.")
     if not report.sources and (report.skipped or report.others):
         raise Refused("evidence.not-read", "Nothing that was found there is evidence.")
 
@@ -42,7 +42,8 @@ def import_(
 def _report(r: ImportReport) -> list[str]:
     same = f" ({r.different} different)" if r.different != r.sources else ""
     lines = [
-        f"{r.sources} files{same} · {r.records:,} records read · {r.events:,} events: "
+        f"{some(r.sources, 'file')}{same} · {some(r.records, 'record')} read · "
+        f"{some(r.events, 'event')}: "
         f"{r.new:,} new, {r.duplicate:,} known, {r.unparsed:,} unparsed · {r.waiting} waiting"
     ]
     if r.by_author:
@@ -53,7 +54,7 @@ def _report(r: ImportReport) -> list[str]:
     lines += [f"- {x.path}: {x.code}: {x.message}" for x in r.skipped]
     if r.others:
         kinds = ", ".join(f"{n:,} {end or 'without ending'}" for end, n in r.others.items())
-        lines.append(f"- {sum(r.others.values()):,} files of other kinds: {kinds}")
+        lines.append(f"- {some(sum(r.others.values()), 'file')} of other kinds: {kinds}")
     lines += [f"! {note}" for note in r.notes]
     return lines
 

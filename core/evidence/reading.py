@@ -116,7 +116,10 @@ class _Reading:
 
     def _hashed(self) -> bytes:
         """SHA-256 of everything up to here."""
-        self.hasher.update(b"".join(self.pieces))
+        # Small pieces in one call; a long line is not copied for it.
+        large = any(len(p) > BATCH_BYTES for p in self.pieces)
+        for piece in self.pieces if large else (b"".join(self.pieces),):
+            self.hasher.update(piece)
         self.pieces = []
         return self.hasher.digest()
 

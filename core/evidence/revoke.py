@@ -16,6 +16,7 @@ from core.operations import preview as operations
 from core.operations.envelope import HANDLERS, Plan, Quiet, bound_source
 from core.operations.preview import Exact
 from core.ports import Desk, Reader
+from core.wording import some, verb
 from schemas.common import Classification
 from schemas.errors import NotFound
 from schemas.operations import Effect, Envelope
@@ -111,8 +112,10 @@ def _plan(
         sources=(bound_source(file.id, file.digest, Classification.INTERNAL),),
         policy_digest=desk.policy.digest,
     )
-    some = "1 event stays" if file.events == 1 else f"{file.events:,} events stay"
-    first = f"{file.path}: {some} readable, nothing new may rest on them"
+    stay = verb(file.events, "stays", "stay")
+    first = (
+        f"{file.path}: {some(file.events, 'event')} {stay} readable, nothing new may rest on them"
+    )
     told = [Effect(code="revoke", text=first)]
     told += [effect for effect, _ in dependents[:_TOLD]]
     if len(dependents) > _TOLD:

@@ -14,6 +14,7 @@ from core.verify.events import Events, FileBytes
 from core.verify.findings import Findings
 from core.verify.sealed_rows import SealedRows
 from core.verify.walk import entries
+from core.wording import some
 from schemas.storage import Extent
 
 _LAST = (1 << 62) - 1
@@ -117,7 +118,7 @@ class Coverage:
         for event, _present in self._view.proving.leaves(file, after, _LAST):
             self._findings.altered(f"ev_{event.id.hex()}", f"was added to {file}")
         if len(self._findings.faults) == known:
-            self._findings.altered(file, f"{count} events were added")
+            self._findings.altered(file, f"{some(count, 'event')} added")
 
     # what follows from files and events
 

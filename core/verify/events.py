@@ -10,6 +10,7 @@ from core.evidence import commitments
 from core.identity import digest_text
 from core.ports import Reader
 from core.verify.findings import Findings
+from core.wording import some
 from schemas.evidence import LedgerEntry
 from schemas.storage import NewEvent, StoredFile
 
@@ -139,4 +140,4 @@ class FileBytes:
         lines = self.lines + stored.tail.count(b"\n")
         if stored.lines != lines:
             return f"it has {lines} line ends, not {stored.lines}"
-        return "" if stored.events == self.events else f"it has {self.events} events"
+        return "" if stored.events == self.events else f"it has {some(self.events, 'event')}"

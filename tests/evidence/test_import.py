@@ -73,7 +73,7 @@ def test_a_file_that_could_not_be_read_ends_the_call_with_three(
     report, error = json.loads(out), json.loads(err)["error"]
     assert (status, report["new"], error["code"]) == (3, 1, "evidence.not-read")
     assert [x["code"] for x in report["refused"]] == ["evidence.binary"]
-    assert error["message"] == "1 of 2 files were not read."
+    assert error["message"] == "1 of 2 files was not read."
     both = [str(folder / "s.jsonl"), str(folder / "package.json")]
     status, out, _ = command.run("--json", "evidence", "import", *both)
     assert (status, [x["code"] for x in json.loads(out)["refused"]]) == (
@@ -84,6 +84,15 @@ def test_a_file_that_could_not_be_read_ends_the_call_with_three(
     assert command.run("evidence", "import", str(tmp_path / "code"))[0] == 3
     (tmp_path / "empty").mkdir()
     assert command.run("evidence", "import", str(tmp_path / "empty"))[0] == 0
+
+
+def test_one_of_a_thing_is_said_as_one(sqlite_desk: Desk, command: Command, tmp_path: Path) -> None:
+    """`1 file`, `1 event`: in what import, extract, verify and observe tell people."""
+    write(tmp_path / "s.jsonl", record("Never touch the x1 table."))
+    said = command.run("evidence", "import", str(tmp_path / "s.jsonl"))[1]
+    assert "1 file · 1 record read · 1 event: " in said
+    assert "1 message read · " in command.run("candidates", "extract")[1]
+    assert " · 1 event · 0 compactions" in command.run("compaction", "observe", "S")[1]
 
 
 def test_a_link_that_is_named_is_refused_as_one(

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from textual import work
 from textual.binding import BindingType
 
+from core.wording import some
 from tui import keys
 from tui.messages import Hints, OpenCandidate, OpenWrites
 from tui.panes.evidence_sessions import HitRow
@@ -211,7 +212,7 @@ class EvidencePane(TalkPane):
                 self._open_hit(step.hits[0], words)
                 return
             passed += step.passed
-            self.bar.say(f"looking for “{words}”, {passed:,} events passed", "muted")
+            self.bar.say(f"looking for “{words}”, {some(passed, 'event')} passed", "muted")
         side, other = ("above", "n") if back else ("below", "N")
         self.bar.say(f"no more “{words}” {side}; {other} looks the other way")
 

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from core.evidence.conversation import Item
+from core.wording import some
 from tui.panes.evidence_text import amount, mask
 from tui.theme import STATE_ROLE, Glyphs
 from tui.widgets.document import Line
@@ -34,7 +35,12 @@ def session(row: SessionRow, children: Sequence[str], now: int, g: Glyphs) -> li
         Line(
             [(" last   ", "muted"), (exact(row.last), "text"), (f"  {age(row.last, now)}", "muted")]
         ),
-        Line([(" size   ", "muted"), (f"{row.events:,} events{dot}{amount(row.bytes)}", "text")]),
+        Line(
+            [
+                (" size   ", "muted"),
+                (f"{some(row.events, 'event')}{dot}{amount(row.bytes)}", "text"),
+            ]
+        ),
         Line(),
         header("who said it", f"{row.events:,}", g),
     ]
@@ -71,7 +77,7 @@ def event(item: Item, path: str, found: Dependents | None, now: int, g: Glyphs) 
     lines: list[Line] = []
     if item.run and not item.depth:
         lines += [
-            Line([(f" {len(item.turns):,} events, folded; enter unfolds them", "text")]),
+            Line([(f" {some(len(item.turns), 'event')}, folded; enter unfolds them", "text")]),
             Line(),
         ]
     for turn in item.turns[: 1 if item.run else None]:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from textual import on, work
 
 from core.evidence.conversation import Item, Key, Shape, items
+from core.wording import some
 from tui.messages import Hints
 from tui.panes import evidence_detail as write
 from tui.panes.evidence_sessions import SessionsPane
@@ -364,7 +365,7 @@ class TalkPane(SessionsPane):
         left = [(f" {row.host} ", "muted"), (row.name[:36], "accent"), (f"{dot}{where}", "text")]
         cuts = [f"compacted {row.boundaries:,} times"] if row.boundaries > 1 else []
         cuts = ["compacted once"] if row.boundaries == 1 else cuts
-        ends = [f"{row.events:,} events", *cuts]
+        ends = [some(row.events, "event"), *cuts]
         ends += [age(row.last, self._now())]
         rights = [dot.join(ends), ends[0]]
         self.query_one("#summary", Row).show(left, *([(f"{r} ", "muted")] for r in rights), [])
