@@ -198,7 +198,7 @@ def _sqlite(url: sa.URL, wait: float, *, writer: bool) -> sa.Engine:
 
     @sa_event.listens_for(engine, "begin")
     def begin(connection: sa.Connection) -> None:
-        # By the driver itself: a hundredth of what a statement through the engine costs.
+        # By the driver itself: a tenth of what a statement through the engine costs.
         raw: Any = connection.connection.dbapi_connection
         raw.execute("BEGIN IMMEDIATE" if writer else "BEGIN")
 

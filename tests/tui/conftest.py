@@ -149,9 +149,10 @@ class Driver:
     async def resize(self, width: int, height: int) -> None:
         """Another size of the terminal, laid out and drawn."""
         await self.pilot.resize_terminal(width, height)
-        # Textual answers a new size when it is idle, which no queue tells.
+        # Textual answers a new size when it is idle, and lays out after that; no queue tells.
         await self.until(lambda: tuple(self.app.screen.size) == (width, height))
         await self.settle()
+        await self.until(lambda: self.widths() <= {width})
 
     @staticmethod
     async def _wait(worker: Any) -> None:
