@@ -134,6 +134,7 @@ class Workspace:
 
 @functools.lru_cache(maxsize=256)
 def _inside(root: Path, path: str) -> PurePosixPath:
+    """Kept: an operation names the same few files some twenty times."""
     pure = PurePosixPath(path)
     if pure.is_absolute():
         with contextlib.suppress(ValueError):

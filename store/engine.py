@@ -78,7 +78,7 @@ class Database:
     def write(self, *, durable: bool) -> Iterator[sa.Connection]:
         """One write transaction; commits at the block's end, rolls back on any error.
 
-        Raises Unusable `store.full`, `store.busy`, `store.unusable`.
+        Raises Unusable `store.full`, `store.read-only`, `store.busy`, `store.unusable`.
         """
         self._check_file()
         with self._lock, translated(self.path), self.writer.connect() as connection:

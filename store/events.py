@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-import orjson
 import sqlalchemy as sa
 
 from schemas.common import Page
@@ -136,8 +135,7 @@ class Events:
 
     def twins(self, keys: Sequence[int]) -> dict[int, str]:
         """For twin keys already stored: the id of the first event that has each."""
-        sqlite = self._c.dialect.name == "sqlite"
-        wanted = orjson.dumps(list(keys)).decode() if sqlite else list(keys)
+        wanted = prepared.listed(self._c, list(keys))
         found = prepared.rows(self._c, _TWINS[self._c.dialect.name], (self._ws, wanted))
         return {twin: "ev_" + bytes(id_).hex() for twin, id_ in found if id_ is not None}
 

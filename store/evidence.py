@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import orjson
 import sqlalchemy as sa
 
 from schemas.common import Page
@@ -196,8 +195,7 @@ class Evidence(Sessions):
         return found
 
     def _known_labels(self, texts: set[str]) -> dict[str, int]:
-        sqlite = self._c.dialect.name == "sqlite"
-        wanted = orjson.dumps(sorted(texts)).decode() if sqlite else sorted(texts)
+        wanted = prepared.listed(self._c, sorted(texts))
         return dict(prepared.rows(self._c, _KNOWN_LABELS[self._c.dialect.name], (self._ws, wanted)))
 
 

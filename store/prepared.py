@@ -12,6 +12,7 @@ from collections import namedtuple
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
+import orjson
 import sqlalchemy as sa
 from sqlalchemy.dialects import registry
 
@@ -23,7 +24,7 @@ class Prepared:
     """One statement with all its parameters named; no lists of varying length in it."""
 
     def __init__(self, statement: sa.Executable, *columns: str) -> None:
-        """`columns` are those an INSERT gives values for."""
+        """`columns` are those an UPDATE sets; an INSERT gives values for all."""
         self._statement: Any = statement
         self._columns = list(columns) or None
         self._forms: dict[str, _Form] = {}
@@ -35,15 +36,12 @@ class Prepared:
 
     def first(self, connection: sa.Connection, **values: object) -> Any:
         """The first row as a named tuple, or None."""
-        form = self._form(connection.dialect.name)
-        rows = _rows(connection, form.text, form.bound(values))
-        return form.row(rows[0]) if rows else None
+        return next(iter(self.all(connection, **values)), None)
 
     def value(self, connection: sa.Connection, **values: object) -> Any:
         """The first column of the first row, or None."""
-        form = self._form(connection.dialect.name)
-        rows = _rows(connection, form.text, form.bound(values))
-        return rows[0][0] if rows else None
+        row = self.first(connection, **values)
+        return None if row is None else row[0]
 
     def run(self, connection: sa.Connection, **values: object) -> int:
         """Run it for its effect; how many rows it changed."""
@@ -72,9 +70,7 @@ class _Form:
         self.text = str(compiled)
         self._order: Sequence[str] | None = compiled.positiontup
         self._given: dict[str, object] = {
-            name: bind.effective_value
-            for name, bind in compiled.binds.items()
-            if not bind.required and not (columns and name in columns)
+            name: bind.effective_value for name, bind in compiled.binds.items() if not bind.required
         }
         columns_out = list(getattr(statement, "selected_columns", ()))
         odd = [c.name for c in columns_out if not isinstance(c.type, _PLAIN)]
@@ -84,11 +80,9 @@ class _Form:
         self.row: Callable[[Iterable[Any]], Any] = row._make
 
     def bound(self, values: Mapping[str, object]) -> Any:
-        """Parameters as the driver takes them. KeyError for one that is missing."""
-        if self._order is None:
-            return {**self._given, **values}
-        given = self._given
-        return [values[n] if n in values else given[n] for n in self._order]
+        """Parameters as the driver takes them; one that is missing is an error, here or there."""
+        given = {**self._given, **values}
+        return given if self._order is None else tuple([given[n] for n in self._order])
 
 
 def insert(table: sa.Table) -> str:
@@ -97,16 +91,20 @@ def insert(table: sa.Table) -> str:
     return f"INSERT INTO {table.name} ({columns}) VALUES ({', '.join('?' * len(table.columns))})"
 
 
-def rows(connection: sa.Connection, statement: str, values: Sequence[object]) -> list[Any]:
+def listed(connection: sa.Connection, values: Sequence[object]) -> object:
+    """A list as one parameter: JSON for SQLite's `json_each`, an array for PostgreSQL."""
+    return orjson.dumps(values).decode() if connection.dialect.name == "sqlite" else values
+
+
+def rows(connection: sa.Connection, statement: str, values: tuple[object, ...]) -> list[Any]:
     """Rows of a statement written for the driver, with `?` for its parameters."""
     return _rows(connection, _marked(statement, connection.dialect.name), values)
 
 
-def many(connection: sa.Connection, statement: str, values: Sequence[Sequence[object]]) -> None:
+def many(connection: sa.Connection, statement: str, values: Sequence[tuple[Any, ...]]) -> None:
     """A statement with `?` for its parameters over many rows; the driver runs the loop."""
     if values:
-        text = _marked(statement, connection.dialect.name)
-        connection.exec_driver_sql(text, list(values))
+        connection.exec_driver_sql(_marked(statement, connection.dialect.name), values)
 
 
 @functools.cache
@@ -119,7 +117,7 @@ def _rows(connection: sa.Connection, text: str, values: Any) -> list[Any]:
         raw: Any = connection.connection.dbapi_connection
         found: list[Any] = raw.execute(text, values).fetchall()
         return found
-    cursor = connection.exec_driver_sql(text, _sent(values)).cursor
+    cursor = connection.exec_driver_sql(text, values).cursor
     assert cursor is not None
     found = list(cursor.fetchall())
     cursor.close()
@@ -130,8 +128,4 @@ def _changed(connection: sa.Connection, text: str, values: Any) -> int:
     if connection.dialect.name == "sqlite":
         raw: Any = connection.connection.dbapi_connection
         return int(raw.execute(text, values).rowcount)
-    return int(connection.exec_driver_sql(text, _sent(values)).rowcount)
-
-
-def _sent(values: Any) -> Any:
-    return values if isinstance(values, dict) else tuple(values)
+    return int(connection.exec_driver_sql(text, values).rowcount)

@@ -16,8 +16,6 @@ import orjson
 from schemas.storage import NewEvent
 
 SALT_BYTES = 16
-
-
 _DRAWN = 256
 """Salts drawn at once: a call to the system for each costs more than hashing with it."""
 

@@ -282,19 +282,17 @@ class _Run:
         and how many do."""
         out, linked, copied = [], 0, raw.is_raw(self.stored.path)
         for event in batch:
-            twin, notes = event.twin, event.notes
-            if twin is not None:
-                earlier = twins.get(twin)
-                if earlier is None:
-                    twins[twin] = "ev_" + event.id.hex()
-                else:
-                    same = f"same:{earlier}"
-                    notes = f"{notes}\n{same}" if notes else same
+            if event.twin is not None:
+                own = "ev_" + event.id.hex()
+                earlier = twins.setdefault(event.twin, own)
+                if earlier != own:
                     linked += 1
+                    notes = (event.notes, f"same:{earlier}")
+                    event = event._replace(notes="\n".join(filter(None, notes)))
                 if copied:
-                    twin = None  # the session it was copied from is no repeat of its copy
-                if copied or earlier is not None:
-                    event = event._replace(notes=notes, twin=twin)
+                    # The session it was copied from is no repeat of its copy.
+                    event = event._replace(twin=None)
+                if copied or earlier != own:
                     event = event.committed(commitments.leaf(self.stored.id, event))
             out.append(event)
         return out, linked

@@ -16,7 +16,7 @@ import platform
 import stat
 from collections.abc import Iterator
 from dataclasses import dataclass
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from typing import BinaryIO
 
 from core.identity import digest
@@ -62,8 +62,12 @@ class Swap:
     """The bytes, or where a file too large to be held waits to be copied from."""
 
     @property
+    def _name(self) -> str:
+        return self.path.rpartition("/")[2]
+
+    @property
     def _stem(self) -> str:
-        name = self.path.rpartition("/")[2]
+        name = self._name
         if len(os.fsencode(name)) > _LONG:
             name = digest(os.fsencode(name))[7:23]  # there is room for no more beside it
         return f".{name}.{self.operation[3:15]}-{self.number}"
@@ -81,7 +85,7 @@ class Swap:
     @property
     def kept(self) -> str:
         """Name for an edit that neither stands in the place nor may be lost."""
-        return f"{PurePosixPath(self.path).name}.kept-{self.operation[3:15]}"
+        return f"{self._name}.kept-{self.operation[3:15]}"
 
 
 def apply(workspace: Workspace, swap: Swap, on_step: StepHook) -> None:

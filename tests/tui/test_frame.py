@@ -132,13 +132,11 @@ async def test_a_storm_of_sizes_leaves_a_whole_screen(laid: Desk, workspace: Pat
         await desk.sees("READY")
         for size in ((40, 10), (80, 24), (300, 100), (99, 24), (100, 24), (40, 10), (80, 24)):
             await desk.resize(*size)
-            await desk.settle()
             assert len(desk.rows()) == size[1] and desk.widths() == {size[0]}
         assert "READY" in desk.rows()[-2]
         await desk.press("1")
         for size in ((40, 10), (300, 100), (80, 24)):
             await desk.resize(*size)
-            await desk.settle()
             assert desk.widths() == {size[0]} and desk.candidates.list.index == 2
 
 

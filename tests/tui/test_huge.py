@@ -61,5 +61,4 @@ async def test_a_line_of_ten_megabytes_in_the_detail(
         assert left and all(SIZE // 2 - 2_000 < n < SIZE // 2 for n in left), left
         await desk.press("escape", "right_square_bracket", "right_square_bracket")
         await desk.resize(100, 30)
-        await desk.settle()
         assert desk.widths() == {100} and desk.app._exception is None

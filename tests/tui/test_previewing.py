@@ -45,14 +45,11 @@ async def test_two_sides_from_120_columns_and_one_below(laid: Desk, workspace: P
         assert any(r.count("Kept.") == 2 and " │ " in r for r in desk.rows())
         assert "READY" in desk.rows()[-2]
         await desk.resize(90, 24)
-        await desk.settle()
         assert "[Unified] Split" in desk.rows()[1] and "READY" in desk.rows()[-2]
         await desk.resize(120, 40)
-        await desk.settle()
         assert "Unified [Split]" in desk.rows()[1]
         await desk.press("s")
         await desk.resize(90, 24)
-        await desk.settle()
         await desk.press("s")
         assert "split needs 120 columns, there are 90" in desk.rows()[-2]
         assert desk.widths() == {90} and receipts(laid) == 0
@@ -304,7 +301,6 @@ async def test_a_storm_of_resizes_keeps_the_preview_whole(laid: Desk, workspace:
         await desk.sees("STALE")
         for width, height in ((80, 24), (121, 40)):
             await desk.resize(width, height)
-        await desk.settle()
         assert desk.widths() == {121} and "STALE" in desk.rows()[-2]
         await desk.press("p")
         await desk.sees("READY")
