@@ -68,6 +68,7 @@ class Envelope(Document):
     workspace: str
     checkout: str
     subject: str
+    """A candidate version, several parted by a space, a belief, or the path of a source."""
     subject_digest: Digest
     consumer: str
     request: dict[str, str] = Field(default_factory=dict)
@@ -78,6 +79,16 @@ class Envelope(Document):
     duplicate: bool = False
     supersedes: tuple[str, ...] = ()
     blocked_by: tuple[str, ...] = ()
+
+    @property
+    def subjects(self) -> tuple[str, ...]:
+        """What it is about, one by one; a path may hold spaces."""
+        return parted(self.subject)
+
+
+def parted(subject: str) -> tuple[str, ...]:
+    """The versions a subject names, or the one thing it is."""
+    return tuple(subject.split(" ")) if subject.startswith("cand_") else (subject,)
 
 
 class Moved(Contract):
@@ -90,6 +101,15 @@ class Moved(Contract):
     detail: str = ""
 
 
+class PreviewedVersion(Contract):
+    """One accepted version of a promotion's preview, and where it goes."""
+
+    ref: str
+    consumer: str
+    statement: str
+    reason: str = ""
+
+
 class Preview(Document):
     """The exact bytes a confirm of `operation_id` would write, and all it is bound to (spec 0.3)."""
 
@@ -99,9 +119,13 @@ class Preview(Document):
     subject: str
     """What it is about: `ID@N` of a candidate version, or the path of a source."""
     candidate: str = ""
-    """With `version` and `statement`: of a promotion only."""
+    """With `version` and `statement`: of a promotion of one candidate only."""
     version: int = 0
     statement: str = ""
+    versions: tuple[PreviewedVersion, ...] = ()
+    """Every version a promotion is about, in the order it is written."""
+    sinks: tuple[str, ...] = ()
+    """Operations of a preview over several consumers, one each with its own receipt."""
     state: OperationState
     targets: tuple[TargetChange, ...]
     sources: tuple[BoundSource, ...]
@@ -150,6 +174,9 @@ class Receipt(Document):
     subject: str
     subject_digest: Digest
     belief: str | None = None
+    """The belief it formed; None when it formed none, or several."""
+    beliefs: tuple[str, ...] = ()
+    """Each of them, when it formed several."""
     actor: Actor
     reviewer: str
     time: int
@@ -157,6 +184,25 @@ class Receipt(Document):
     ledger_head: Digest
     """The chain's head this receipt's own entry was appended to."""
     provider_adapters_modified: bool = False
+
+
+class FailedSink(Contract):
+    """A consumer that could not be written, and why; the others' receipts stand."""
+
+    operation_id: str
+    consumer: str
+    code: str
+    message: str
+    remedy: str = ""
+
+
+class Written(Document):
+    """How a confirmed operation ended: a receipt for each consumer that was written (spec 5.4)."""
+
+    operation_id: str
+    state: OperationState
+    receipts: tuple[Receipt, ...]
+    failed: tuple[FailedSink, ...] = ()
 
 
 class OperationPage(Document):

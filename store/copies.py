@@ -64,6 +64,7 @@ COPIES: dict[tuple[str, str], Role] = {
             Role.PLACE: "operation path",
             Role.CONTENT: "before_digest after_digest after",
         },
+        "operation_about": {Role.PLACE: "subject operation"},
         "divergence": {Role.PLACE: "operation path", Role.CONTENT: "found wanted"},
         "receipt": {Role.PLACE: "id operation consumer", Role.CONTENT: "document"},
         "belief": {Role.PLACE: "id candidate", Role.CONTENT: "statement"},

@@ -14,9 +14,9 @@ from schemas.storage import OutboxTarget, StoredOperation, StoredReceipt
 from store.keys import ID, WS, cursor_of, parse_cursor, text_range
 from store.listing import Backwards, Rows, matches, member
 from store.prepared import Prepared
-from store.tables import DIVERGENCE, LEDGER, OPERATION, OUTBOX, RECEIPT
+from store.tables import DIVERGENCE, LEDGER, OPERATION, OPERATION_ABOUT, OUTBOX, RECEIPT
 
-_O, _X, _D, _R = OPERATION.c, OUTBOX.c, DIVERGENCE.c, RECEIPT.c
+_O, _X, _D, _R, _S = OPERATION.c, OUTBOX.c, DIVERGENCE.c, RECEIPT.c, OPERATION_ABOUT.c
 _STORED = sa.select(RECEIPT).where(_R.ws == WS, _R.seq == sa.bindparam("seq_"))
 _OPERATION = Prepared(sa.select(OPERATION).where(_O.ws == WS, _O.id == ID))
 _PREPARED = Prepared(
@@ -123,16 +123,23 @@ class Operations:
         return {r[0]: int(r[1]) for r in rows}
 
     def open_of(self, subject: str) -> list[StoredOperation]:
-        """Operations of a subject that are being applied or were applied."""
+        """Operations of a subject, alone or among others, that are being or were applied."""
         states = (OperationState.PREPARED.value, OperationState.APPLIED.value)
-        query = sa.select(OPERATION).where(
-            _O.ws == self._ws, _O.subject == subject, _O.state.in_(states)
-        )
-        return [_stored(r) for r in self._c.execute(query)]
+        query = sa.select(OPERATION).where(self._about(subject), _O.state.in_(states))
+        return [_stored(r) for r in self._c.execute(query.order_by(_O.created, _O.id))]
+
+    def _about(self, subject: str) -> sa.ColumnElement[bool]:
+        among = sa.select(_S.operation).where(_S.ws == self._ws, _S.subject == subject)
+        return sa.and_(_O.ws == self._ws, sa.or_(_O.subject == subject, _O.id.in_(among)))
+
+    def subjects(self) -> set[tuple[str, str]]:
+        """Subject and operation of every row that names one among several, for verification."""
+        rows = self._c.execute(sa.select(_S.subject, _S.operation).where(_S.ws == self._ws))
+        return {(r.subject, r.operation) for r in rows}
 
     def newest_of(self, subject: str, limit: int) -> list[StoredOperation]:
-        """Operations of a subject in any state, the newest first."""
-        query = sa.select(OPERATION).where(_O.ws == self._ws, _O.subject == subject)
+        """Operations of a subject, alone or among others, in any state, the newest first."""
+        query = sa.select(OPERATION).where(self._about(subject))
         rows = self._c.execute(query.order_by(_O.created.desc(), _O.id).limit(limit))
         return [_stored(r) for r in rows]
 
@@ -233,6 +240,12 @@ class Operations:
             "error": None,
         }
         _INTO["operation"].run(self._c, **row)
+        about = operation.envelope.subjects
+        for subject in about if len(about) > 1 else ():
+            self._c.execute(
+                sa.insert(OPERATION_ABOUT),
+                {"ws": self._ws, "subject": subject, "operation": operation.operation_id},
+            )
 
     def prepare(self, id_: str, targets: Sequence[OutboxTarget], actor: Actor) -> bool:
         """Move to prepared with the bytes to be written; False when it may not start any more."""

@@ -96,7 +96,7 @@ def ticking(start: int = START) -> Callable[[], int]:
 
 
 @pytest.fixture(scope="session")
-def postgres_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+def postgres_url() -> Iterator[str]:
     """A real PostgreSQL server for this worker; the URL of its one database."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -105,8 +105,8 @@ def postgres_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         # Not under pytest's own folder: run as root the server is another user, and every pytest
         # that starts meanwhile closes that folder to other users.
         folder = Path(tempfile.mkdtemp(prefix="memdesk-postgres-"))
-        # Workers share one machine: two servers that start at once get into each other's way.
-        with open(tmp_path_factory.getbasetemp().parent / "postgres.lock", "w") as turn:
+        # Two servers that start at once get into each other's way, also those of another run.
+        with open(Path(tempfile.gettempdir()) / "memdesk-postgres.lock", "w") as turn:
             fcntl.flock(turn, fcntl.LOCK_EX)
             server = get_server(folder, cleanup_mode="delete")
         try:

@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING
 import typer
 
 from core.commands.app import app, desk_, diff_lines, emit
+from core.wording import some
 from schemas.errors import Refused
+from schemas.reasons import reason
 
 if TYPE_CHECKING:
     from core.ports import Desk
@@ -20,29 +22,33 @@ app.add_typer(promotion, name="promotion")
 
 @promotion.command("preview")
 def preview(
-    ref: str = typer.Argument(..., help="An accepted version, ID@N."),
-    to: str = typer.Option("line-memory", "--to", help="The consumer."),
+    refs: list[str] = typer.Argument(
+        ..., metavar="ID@N[=CONSUMER]...", help="Accepted versions; several make one preview."
+    ),
+    to: str = typer.Option("line-memory", "--to", help="The consumer of those that name none."),
     target: list[str] = typer.Option([], help="Not used by line-memory."),
 ) -> None:
     """Show the exact bytes a confirm would write; nothing is touched."""
     from core.candidates import rules
     from core.candidates.review import resolve
-    from core.promotion.preview import build
+    from core.promotion.preview import Going, together
 
     if target:
         raise Refused("consumer.target")
     desk = desk_()
     rules.follow(desk, known=True)
     with desk.store.read() as view:
-        found = resolve(view, ref)
-    result = build(desk, found, to)
+        named = [ref.partition("=") for ref in refs]
+        going = [Going(resolve(view, ref), own or to) for ref, _, own in named]
+    result = together(desk, going, text=True).preview
     emit(result, *preview_lines(result))
 
 
 def preview_lines(p: Preview) -> list[str]:
     """A preview for a person: files with their diffs, effects, what stands in the way."""
-    about = f"{p.candidate[:11]}@{p.version}" if p.candidate else p.subject
-    lines = [f"{p.operation_id} · {p.action} {about} → {p.consumer} · {p.state}"]
+    lines = [f"{p.operation_id} · {p.action} {_about(p.subject)} → {p.consumer} · {p.state}"]
+    several = len(p.versions) > 1
+    lines += [f"  {_about(v.ref)} → {v.consumer}  {v.statement}" for v in p.versions if several]
     for t in p.targets:
         before = t.before_digest[7:15] if t.before_digest else "new"
         size = "" if t.size is None else f"  {t.size:,} bytes, copied from {t.copied_from}"
@@ -61,12 +67,18 @@ def preview_lines(p: Preview) -> list[str]:
 def confirm(operation: str = typer.Argument(..., help="The operation id of a preview.")) -> None:
     """Write exactly what was previewed, once."""
     import core.promotion  # noqa: F401  (registers the handlers)
-    from core.operations.confirm import confirm as apply
     from core.operations.confirm import resolve
+    from core.operations.together import confirm as apply
 
     desk = desk_()
-    receipt = apply(desk, resolve(desk, operation))
-    emit(receipt, *_receipt(receipt))
+    name = resolve(desk, operation)
+    written = apply(desk, name)
+    lines = [line for r in written.receipts for line in _receipt(r)]
+    alone = len(written.receipts) == 1 and written.receipts[0].operation_id == name
+    lines += [f"! {f.consumer}  {f.code}: {f.message} {f.remedy}" for f in written.failed]
+    emit(written.receipts[0] if alone else written, *lines)
+    if written.failed:
+        raise typer.Exit(int(reason(written.failed[0].code).exit))
 
 
 def _receipt(r: Receipt) -> list[str]:
@@ -106,7 +118,14 @@ def list_(
 
 
 def _about(subject: str) -> str:
-    return subject[:14] if subject.startswith("cand_") else subject
+    """One version, how many there are, or a path."""
+    from schemas.operations import parted
+
+    named = parted(subject)
+    if len(named) > 1:
+        return some(len(named), "candidate")
+    id_, at, number = subject.partition("@")
+    return f"{id_[:11]}{at}{number}" if subject.startswith("cand_") else subject
 
 
 def _divergence(desk: Desk, operation: str) -> list[dict[str, str]]:
@@ -131,12 +150,13 @@ def retry(operation: str | None = typer.Argument(None, help="A failed operation.
     """Finish what a crash interrupted; with an id, confirm that failed operation again."""
     import core.promotion  # noqa: F401  (registers the handlers)
     from core.operations import confirm as operations
+    from core.operations import together
 
     desk = desk_()
     items = [{"operation_id": o, "outcome": s} for o, s in operations.recover(desk)]
     if operation is not None:
-        receipt = operations.confirm(desk, operations.resolve(desk, operation))
-        items.append({"operation_id": receipt.operation_id, "outcome": receipt.state.value})
+        written = together.confirm(desk, operations.resolve(desk, operation))
+        items.append({"operation_id": written.operation_id, "outcome": written.state.value})
     lines = [f"{i['operation_id']}  {i['outcome']}" for i in items]
     emit({"items": items, "next": None}, *(lines or ["Nothing to finish."]))
 

@@ -129,5 +129,5 @@ def _plan(
         classification=Classification.INTERNAL,
         affects=tuple(told),
         checks=(Effect(code="source", text="its bytes stay in the store, `verify` covers them"),),
-        facts={"reason": request.get("reason", "")},
+        reason=request.get("reason", ""),
     )

@@ -7,6 +7,7 @@ destination by exchange, one commit with receipt, ledger entry and consequences.
 from __future__ import annotations
 
 import contextlib
+from collections.abc import Container
 from dataclasses import replace
 
 from core import config, sealed
@@ -14,7 +15,7 @@ from core.identity import digest, keyed_id, one_id, parse_locator
 from core.operations import durable, envelope, staging
 from core.operations.envelope import HANDLERS, Handler, Plan
 from core.operations.locks import in_progress, operations_lock
-from core.ports import Desk, Reader
+from core.ports import Desk, Reader, Writer
 from schemas.errors import MemdeskError, NotFound, Refused, Stale, Unusable
 from schemas.operations import Envelope, OperationState, Receipt
 from schemas.storage import OutboxTarget, StoredOperation
@@ -63,7 +64,7 @@ def confirm(desk: Desk, operation_id: str) -> Receipt:
     if done:
         return done
     _recover(desk, [o for o in waiting if o.operation_id != operation_id])
-    handler = envelope.handler(operation.envelope.action, operation.envelope.consumer)
+    handler = handler_of(operation)
     with operations_lock(desk), handler.lock(desk):
         desk.on_step("locked")
         with desk.store.read() as view:
@@ -71,25 +72,34 @@ def confirm(desk: Desk, operation_id: str) -> Receipt:
         if done:
             return done
         if operation.state is OperationState.PREPARED:
-            return _finish(desk, handler, operation, _outbox(desk, operation))
-        _check_startable(operation)
-        plan = _fresh_plan(desk, handler, operation)
+            return finish(desk, operation)
+        check_startable(operation)
+        plan = fresh_plan(desk, handler, operation)
         desk.on_step("planned")
-        targets = _prepare(desk, handler, operation, plan)
+        _prepare(desk, operation, plan)
         desk.on_step("prepared")
         prepared = replace(operation, state=OperationState.PREPARED, actor=desk.actor)
-        return _finish(desk, handler, prepared, targets, plan)
+        return finish(desk, prepared, plan)
 
 
-def _check_startable(operation: StoredOperation) -> None:
+def handler_of(operation: StoredOperation) -> Handler:
+    """The handler of an operation's action on its consumer."""
+    return envelope.handler(operation.envelope.action, operation.envelope.consumer)
+
+
+def check_startable(operation: StoredOperation) -> None:
+    """Raise Stale `operation.diverged`, `operation.cancelled` for one that has ended."""
     if operation.state is OperationState.DIVERGED:
         raise Stale("operation.diverged", operation=operation.operation_id)
     if operation.state is OperationState.CANCELLED:
         raise Stale("operation.cancelled", operation=operation.operation_id)
 
 
-def _fresh_plan(desk: Desk, handler: Handler, operation: StoredOperation) -> Plan:
-    """The plan as of now, if it is the stored one to the byte."""
+def fresh_plan(desk: Desk, handler: Handler, operation: StoredOperation) -> Plan:
+    """The plan as of now, if it is the stored one to the byte.
+
+    Raises Stale `preview.stale` naming what moved; Refused with each code in `blocked_by`.
+    """
     then = operation.envelope
     try:
         plan = handler.plan(desk, then.subject, then.request)
@@ -120,26 +130,30 @@ def _gone(then: Envelope, err: MemdeskError) -> Stale:
     )
 
 
-def _prepare(
-    desk: Desk, handler: Handler, operation: StoredOperation, plan: Plan
-) -> list[OutboxTarget]:
-    """One commit: state prepared and the bytes to be written, which are returned."""
+def _prepare(desk: Desk, operation: StoredOperation, plan: Plan) -> None:
+    """One commit: state prepared and the bytes to be written."""
     name = operation.operation_id
-    targets = _outbox_of(plan)
     with contextlib.ExitStack() as undo:
         undo.callback(staging.clear, desk, name)
         for n, copy in enumerate(plan.copies):
-            if targets[n].staged and copy.before_digest != copy.after_digest:
+            if copy.size and copy.before_digest != copy.after_digest:
                 staging.stage(desk, name, n, copy)
         with desk.store.write() as unit:
-            try:
-                handler.recheck(unit, plan.envelope)
-            except (Refused, Stale, NotFound) as err:
-                raise _gone(plan.envelope, err) from err
-            if not unit.operations.prepare(name, targets, desk.actor):
-                raise Stale("operation.busy", operation=name)
+            prepare_in(desk, unit, operation, plan)
         undo.pop_all()
-    return targets
+
+
+def prepare_in(desk: Desk, unit: Writer, operation: StoredOperation, plan: Plan) -> None:
+    """Enter an operation as prepared, with its bytes, into a transaction.
+
+    Raises Stale `preview.stale`, `operation.busy`.
+    """
+    try:
+        handler_of(operation).recheck(unit, plan.envelope)
+    except (Refused, Stale, NotFound) as err:
+        raise _gone(plan.envelope, err) from err
+    if not unit.operations.prepare(operation.operation_id, _outbox_of(plan), desk.actor):
+        raise Stale("operation.busy", operation=operation.operation_id)
 
 
 def _outbox_of(plan: Plan) -> list[OutboxTarget]:
@@ -165,18 +179,15 @@ def _outbox(desk: Desk, operation: StoredOperation) -> list[OutboxTarget]:
         return view.operations.outbox(operation.operation_id)
 
 
-def _finish(
-    desk: Desk,
-    handler: Handler,
-    operation: StoredOperation,
-    targets: list[OutboxTarget],
-    plan: Plan | None = None,
-) -> Receipt:
+def finish(desk: Desk, operation: StoredOperation, plan: Plan | None = None) -> Receipt:
     """From prepared to applied; on divergence or failure before any swap, back to undone.
 
     `plan` is given on the first run only. The consumer's own traces go before the state does:
     its journal is named by the outbox, and one left behind would be replayed over later edits.
+    Locks are held by the caller. Raises as `confirm`.
     """
+    targets = _outbox(desk, operation) if plan is None else _outbox_of(plan)
+    handler = handler_of(operation)
     name, swaps, swapped = operation.operation_id, _swaps(desk, operation, targets), 0
     try:
         if plan is not None:
@@ -214,6 +225,7 @@ def _swaps(
     """
     name, bound = operation.operation_id, {t.path: t for t in operation.envelope.targets}
     same = {t.path for t in targets} == set(bound) and len(targets) == len(bound)
+    same |= not targets and bool(envelope.sinks(operation.envelope))  # they hold the bytes
     if not same or envelope.operation_id(desk, operation.envelope) != name:
         raise Unusable("operation.altered", operation=name)
     return [
@@ -307,6 +319,28 @@ def unfinished(desk: Desk) -> list[StoredOperation]:
     return [] if not waiting or in_progress(desk) else waiting
 
 
+def recover_others(desk: Desk, but: Container[str]) -> None:
+    """Finish what a crash left prepared in this checkout, but for these operations."""
+    with desk.store.read() as view:
+        waiting = view.operations.prepared(desk.workspace.checkout)
+    _recover(desk, [o for o in waiting if o.operation_id not in but])
+
+
+def settle(desk: Desk, operation: StoredOperation) -> OperationState:
+    """End an operation over several consumers as its sinks ended; how it stands then."""
+    with desk.store.write() as unit:
+        sinks = [_stored(unit, name) for name in envelope.sinks(operation.envelope)]
+        states = {s.state for s in sinks}
+        if OperationState.PREPARED in states:
+            return OperationState.PREPARED
+        end = (
+            OperationState.APPLIED if states == {OperationState.APPLIED} else OperationState.FAILED
+        )
+        error = next((s.error for s in sinks if s.error), None)
+        unit.operations.finish(operation.operation_id, end, error)
+    return end
+
+
 def recover(desk: Desk) -> list[tuple[str, str]]:
     """Finish every operation a crash left prepared in this checkout; `(operation, outcome)` each.
 
@@ -326,16 +360,19 @@ def recover(desk: Desk) -> list[tuple[str, str]]:
 
 def _recover(desk: Desk, waiting: list[StoredOperation]) -> list[tuple[str, str]]:
     outcomes: list[tuple[str, str]] = []
-    for operation in waiting:
-        handler = envelope.handler(operation.envelope.action, operation.envelope.consumer)
+    for operation in sorted(waiting, key=lambda o: bool(envelope.sinks(o.envelope))):
         outcome = OperationState.APPLIED.value
         with contextlib.ExitStack() as stack:
             try:
                 stack.enter_context(operations_lock(desk))
-                stack.enter_context(handler.lock(desk))
+                stack.enter_context(handler_of(operation).lock(desk))
                 fresh = stored(desk, operation.operation_id)
-                if fresh.state is OperationState.PREPARED:
-                    _finish(desk, handler, fresh, _outbox(desk, fresh))
+                if fresh.state is not OperationState.PREPARED:
+                    pass
+                elif envelope.sinks(fresh.envelope):
+                    outcome = settle(desk, fresh).value
+                else:
+                    finish(desk, fresh)
             except MemdeskError as err:
                 outcome = err.code
         outcomes.append((operation.operation_id, outcome))

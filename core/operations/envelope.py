@@ -6,9 +6,9 @@ promotion, intake, erase and maintain each register one and write none of the re
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import Protocol
 
@@ -23,6 +23,7 @@ from schemas.operations import (
     Effect,
     Envelope,
     Moved,
+    PreviewedVersion,
     Receipt,
     TargetChange,
 )
@@ -61,9 +62,14 @@ class Plan:
     conflicts: tuple[Related, ...] = ()
     affects: tuple[Effect, ...] = ()
     checks: tuple[Effect, ...] = ()
-    facts: dict[str, str] = field(default_factory=dict)
+    versions: tuple[PreviewedVersion, ...] = ()
+    """The versions a promotion is about."""
+    reason: str = ""
+    """Why, where no candidate says it."""
     copies: tuple[Copy, ...] = ()
     """Files that are copied; they are written before the targets."""
+    parts: tuple[Plan, ...] = ()
+    """The plans of each consumer, of an operation over several."""
 
 
 class Handler(Protocol):
@@ -125,10 +131,26 @@ class Quiet:
 HANDLERS: dict[tuple[str, str], Handler] = {}
 """Handlers by action and consumer; filled by `core.promotion` and others when first used."""
 
+SEVERAL = "several"
+"""Under this consumer stands the handler of an action that is confirmed for several at once."""
+SINKS = "sinks"
+"""In the request of such an operation: the operations of its consumers, in their order."""
+_AND = "+"
+
 
 def handler(action: str, consumer: str) -> Handler:
     """The registered handler. KeyError names a programming fault, not a user's."""
-    return HANDLERS[action, consumer]
+    return HANDLERS[action, SEVERAL if _AND in consumer else consumer]
+
+
+def several(consumers: Iterable[str]) -> str:
+    """One name for several consumers; of one it is its own."""
+    return _AND.join(sorted(consumers))
+
+
+def sinks(envelope: Envelope) -> tuple[str, ...]:
+    """The operations that an operation over several consumers is made of; none for any other."""
+    return tuple(envelope.request[SINKS].split()) if _AND in envelope.consumer else ()
 
 
 def operation_id(desk: Desk, envelope: Envelope) -> str:
@@ -151,7 +173,7 @@ def bound(target: TargetChange | BoundTarget) -> BoundTarget:
 def moved(then: Envelope, now: Envelope) -> tuple[Moved, ...]:
     """What differs between a stored envelope and the present one, each thing by name."""
     out: list[Moved] = []
-    if then.subject_digest != now.subject_digest or then.request != now.request:
+    if then.subject_digest != now.subject_digest or _asked(then) != _asked(now):
         out.append(
             Moved(
                 what=subject_word(then),
@@ -188,10 +210,15 @@ def moved(then: Envelope, now: Envelope) -> tuple[Moved, ...]:
     return tuple(out)
 
 
+def _asked(envelope: Envelope) -> Mapping[str, str]:
+    """The request itself: the ids of sinks follow from all that they are bound to."""
+    return {k: v for k, v in envelope.request.items() if k != SINKS}
+
+
 def gone(then: Envelope, err: MemdeskError) -> Moved:
     """What moved when a plan can no longer be made: the destination an error names, or the subject."""
     path = str(err.details.get("path", ""))
-    subject = then.subject
+    subject = str(err.details.get("subject", then.subject))
     if not path or path == subject:
         known = {s.locator: s.digest for s in then.sources}
         digest = known.get(subject, then.subject_digest)

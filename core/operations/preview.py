@@ -33,14 +33,15 @@ def store(desk: Desk, plan: Plan, *, text: bool = False) -> Exact:
 
     With `text` each target has its unified diff as a string, which a screen does not need.
     """
-    operation = _operation(desk, plan)
+    operation = operation_of(desk, plan)
     with desk.store.write() as unit:
         unit.operations.save_preview(operation)
         stored = unit.operations.operation(operation.operation_id) or operation
     return of_plan(stored, plan, text=text)
 
 
-def _operation(desk: Desk, plan: Plan) -> StoredOperation:
+def operation_of(desk: Desk, plan: Plan) -> StoredOperation:
+    """The previewed operation a plan is; nothing is stored."""
     now = desk.clock()
     return StoredOperation(
         operation_id=envelope.operation_id(desk, plan.envelope),
@@ -123,7 +124,8 @@ def _preview(
 ) -> Preview:
     bound = operation.envelope
     candidate, _, number = bound.subject.partition("@")
-    promotes = envelope.subject_word(bound) == "candidate"
+    one = envelope.subject_word(bound) == "candidate" and len(bound.subjects) == 1
+    versions = plan.versions if plan else ()
     if plan is not None and compared is not None:
         changes = [_copied(c) for c in plan.copies]
         changes += [_change(t, c, text) for t, c in zip(plan.targets, compared, strict=True)]
@@ -134,9 +136,11 @@ def _preview(
         action=bound.action,
         consumer=bound.consumer,
         subject=bound.subject,
-        candidate=candidate if promotes else "",
-        version=int(number) if promotes else 0,
-        statement=plan.facts.get("statement", "") if plan else "",
+        candidate=candidate if one else "",
+        version=int(number) if one else 0,
+        statement=versions[0].statement if one and versions else "",
+        versions=versions,
+        sinks=envelope.sinks(bound),
         state=operation.state,
         targets=tuple(changes),
         sources=bound.sources,
@@ -147,7 +151,7 @@ def _preview(
         affects=plan.affects if plan else (),
         checks=plan.checks if plan else (),
         policy_digest=bound.policy_digest,
-        reason=plan.facts.get("reason", "") if plan else "",
+        reason=versions[0].reason if one and versions else plan.reason if plan else "",
         moved=moved,
     )
 

@@ -1,6 +1,9 @@
-"""The exact preview of one promotion: built, and stored by id (5.2)."""
+"""The exact preview of a promotion, of one version or several: built, and stored by id (5.2)."""
 
 from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 
 from core import config
 from core.candidates.review import CandidateRef
@@ -8,18 +11,30 @@ from core.evidence import intake, revoke
 from core.identity import parse_locator
 from core.operations import confirm, envelope
 from core.operations import preview as operations
-from core.operations.envelope import HANDLERS
+from core.operations.envelope import HANDLERS, SEVERAL, SINKS
 from core.operations.preview import Exact
-from core.ports import Desk
+from core.ports import Desk, Reader
 from core.promotion import ACTION
-from schemas.errors import Refused
+from core.promotion.consumers import reviewed
+from schemas.errors import MemdeskError, Refused
 from schemas.operations import Preview
 from schemas.storage import StoredOperation
+
+MOST = 200
+"""Versions in one preview: what a person can be expected to read at once."""
+
+
+@dataclass(frozen=True, slots=True)
+class Going:
+    """A version and the consumer it is to go to."""
+
+    ref: CandidateRef
+    consumer: str
 
 
 def consumers() -> list[str]:
     """Consumers a candidate can be promoted to."""
-    return sorted(consumer for action, consumer in HANDLERS if action == ACTION)
+    return sorted(c for action, c in HANDLERS if action == ACTION and c != SEVERAL)
 
 
 def build(desk: Desk, ref: CandidateRef, consumer: str) -> Preview:
@@ -35,20 +50,78 @@ def exact(desk: Desk, ref: CandidateRef, consumer: str, *, text: bool = False) -
     A version already promoted to this consumer answers the operation that did it.
     Raises Refused `candidate.not-accepted`, `consumer.unknown`, `line-memory.*`; Stale.
     """
+    return together(desk, [Going(ref, consumer)], text=text)
+
+
+def together(desk: Desk, going: Sequence[Going], *, text: bool = False) -> Exact:
+    """One preview of several versions, each to its consumer: one operation, one confirm.
+
+    Equal sets give the equal operation: they are written in the order they were decided in.
+    What a consumer holds already is left out; if that is all, the operation that wrote the first
+    of it is answered. Raises as `exact`; Refused `promotion.too-many`.
+    """
     desk = config.current(desk)
-    if (ACTION, consumer) not in HANDLERS:
-        raise Refused("consumer.unknown", f"There is no consumer {consumer} here.")
-    if done := _applied(desk, ref, consumer):
-        return operations.look(desk, done.operation_id, text=text)
-    plan = envelope.handler(ACTION, consumer).plan(desk, str(ref), {})
-    return operations.store(desk, plan, text=text)
-
-
-def _applied(desk: Desk, ref: CandidateRef, consumer: str) -> StoredOperation | None:
+    known = consumers()
+    for g in going:
+        if g.consumer not in known:
+            raise Refused("consumer.unknown", f"There is no consumer {g.consumer} here.")
     with desk.store.read() as view:
-        found = view.operations.open_of(str(ref))
-    same = [o for o in found if o.envelope.consumer == consumer]
-    return same[0] if same else None
+        done = {g: _writer(view, g) for g in dict.fromkeys(going)}
+        left = sorted((g for g, o in done.items() if o is None), key=lambda g: _turn(view, g.ref))
+    if not left:
+        written = next(o for o in done.values() if o is not None)
+        return operations.look(desk, written.operation_id, text=text)
+    if len(left) > MOST:
+        raise Refused("promotion.too-many", f"{len(left)} versions; at most {MOST} at once.")
+    return operations.store(desk, _plan(desk, left), text=text)
+
+
+def _plan(desk: Desk, going: Sequence[Going]) -> envelope.Plan:
+    """One consumer is written by its own operation, several by one over theirs."""
+    asked: dict[str, str] = {}
+    for g in going:
+        asked[g.consumer] = f"{asked[g.consumer]} {g.ref}" if g.consumer in asked else str(g.ref)
+    subject = " ".join(refs for _, refs in sorted(asked.items()))
+    name = envelope.several(asked)
+    request = asked if len(asked) > 1 else {}
+    return envelope.handler(ACTION, name).plan(desk, subject, request)
+
+
+def _turn(view: Reader, ref: CandidateRef) -> tuple[int, str]:
+    """When a version was decided, and its id."""
+    version = view.candidates.version(ref.id, ref.version)
+    decided = version.decision.time if version and version.decision else 0
+    return decided, str(ref)
+
+
+def _writer(view: Reader, going: Going) -> StoredOperation | None:
+    """The operation that wrote a version to its consumer, or is just writing it."""
+    for o in view.operations.open_of(str(going.ref)):
+        if o.envelope.action == ACTION and o.envelope.consumer == going.consumer:
+            return o
+    return None
+
+
+def promotable(desk: Desk, going: Iterable[Going]) -> tuple[list[Going], dict[str, int]]:
+    """Those that nothing keeps out of memory, and by code how many others there are.
+
+    At most `MOST` of them: the rest is counted under `promotion.too-many`.
+    """
+    free: list[Going] = []
+    kept: dict[str, int] = {}
+    for g in going:
+        try:
+            (found,) = reviewed.reviewed(desk, str(g.ref))
+            codes = reviewed.blocking(found)
+        except MemdeskError as err:
+            codes = [err.code]
+        if not codes and len(free) == MOST:
+            codes = ["promotion.too-many"]
+        if codes:
+            kept[codes[0]] = kept.get(codes[0], 0) + 1
+        else:
+            free.append(g)
+    return free, kept
 
 
 def again(desk: Desk, operation_id: str) -> Exact:
@@ -61,5 +134,12 @@ def again(desk: Desk, operation_id: str) -> Exact:
         return intake.preview(desk, desk.workspace.root / then.subject)
     if then.consumer == revoke.CONSUMER:
         return revoke.preview(desk, then.subject, reason=then.request.get("reason", ""))
-    locator = parse_locator(then.subject, "cand")
-    return exact(desk, CandidateRef(locator.id, locator.version or 0), then.consumer)
+    asked = {c: refs for c, refs in then.request.items() if c != SINKS}
+    if not envelope.sinks(then):
+        asked = {then.consumer: then.subject}
+    return together(desk, [Going(_ref(r), c) for c, refs in asked.items() for r in refs.split(" ")])
+
+
+def _ref(text: str) -> CandidateRef:
+    locator = parse_locator(text, "cand")
+    return CandidateRef(locator.id, locator.version or 0)

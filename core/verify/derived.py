@@ -8,7 +8,7 @@ from core.operations import envelope
 from core.ports import Desk, Reader
 from core.verify.findings import Findings
 from schemas.common import Page
-from schemas.operations import OperationState, Receipt
+from schemas.operations import OperationRow, OperationState, Receipt, parted
 from schemas.promotion import BeliefState
 
 _PAGE = 500
@@ -31,23 +31,27 @@ class Derived:
         if found is None or found.state is not OperationState.APPLIED:
             state = "is missing" if found is None else f"is {found.state.value} but has a receipt"
             self._findings.altered(f"operation {r.operation_id}", state)
-        if not r.belief:
-            return
-        self._held.add((r.belief, r.consumer, r.receipt_id, BeliefState.ACTIVE.value))
-        id_, _, number = r.subject.partition("@")
+        for name, subject in zip(
+            r.beliefs or ((r.belief,) if r.belief else ()), parted(r.subject), strict=False
+        ):
+            self._held.add((name, r.consumer, r.receipt_id, BeliefState.ACTIVE.value))
+            self._belief(name, subject)
+
+    def _belief(self, name: str, subject: str) -> None:
+        id_, _, number = subject.partition("@")
         version = self._view.candidates.version(id_, int(number))
-        belief = self._view.promotion.belief(r.belief)
+        belief = self._view.promotion.belief(name)
         if version is None:
             return
         wanted = (version.id, version.version, version.statement)
         wanted_time = (version.valid_from, version.valid_until)
         if belief is None:
-            self._findings.altered(f"belief {r.belief}", "is missing")
+            self._findings.altered(f"belief {name}", "is missing")
         elif (belief.candidate, belief.version, belief.statement) != wanted or (
             belief.valid_from,
             belief.valid_until,
         ) != wanted_time:
-            self._findings.altered(f"belief {r.belief}", "does not say what was accepted")
+            self._findings.altered(f"belief {name}", "does not say what was accepted")
 
     def version(self, id_: str, number: int, events: Iterable[str]) -> None:
         """Each event a version cites leads back to it."""
@@ -65,15 +69,32 @@ class Derived:
             self._findings.altered(f"claim {ref}", "says other words")
         if self._view.proving.citations() > self._citations:
             self._findings.altered("candidate_source", "rows were added")
+        self._operations()
+
+    def _operations(self) -> None:
+        """Each operation is what its id says, and found by each thing it is about."""
+        about = self._view.operations.subjects()
         after: str | None = None
         while True:
             rows, after = self._view.operations.operations(Page(limit=_PAGE, after=after))
             for row in rows:
-                if not self._bound(row.operation_id):
+                if not self._bound(row):
                     self._findings.altered(f"operation {row.operation_id}", "was altered")
+                named = parted(row.subject)
+                wanted = {(s, row.operation_id) for s in named if len(named) > 1}
+                if not wanted <= about:
+                    self._findings.altered(f"operation_about {row.operation_id}", "is missing")
+                about -= wanted
             if after is None:
-                return
+                break
+        for subject, operation in sorted(about):
+            self._findings.altered(f"operation_about {operation} {subject}", "was added")
 
-    def _bound(self, id_: str) -> bool:
-        stored = self._view.operations.operation(id_)
-        return stored is not None and envelope.operation_id(self._desk, stored.envelope) == id_
+    def _bound(self, row: OperationRow) -> bool:
+        stored = self._view.operations.operation(row.operation_id)
+        if stored is None:
+            return False
+        bound = stored.envelope
+        listed = (row.action, row.consumer, row.subject)
+        same = listed == (bound.action, bound.consumer, bound.subject)
+        return same and envelope.operation_id(self._desk, bound) == row.operation_id

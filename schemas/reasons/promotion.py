@@ -13,6 +13,12 @@ ROWS = table(
         "Edit it into a version that may travel.",
     ),
     (
+        "promotion.too-many",
+        Exit.USAGE,
+        "One preview is for what a person can read at once.",
+        "Preview fewer versions at a time.",
+    ),
+    (
         "consumer.unknown",
         Exit.USAGE,
         "There is no consumer of that name here.",

@@ -32,7 +32,15 @@ from store.tables.evidence import (
     SOURCE_PATH,
 )
 from store.tables.ledger import LABEL, LEDGER, LEDGER_HEAD, WORKSPACE
-from store.tables.promotion import BELIEF, BELIEF_CONSUMER, DIVERGENCE, OPERATION, OUTBOX, RECEIPT
+from store.tables.promotion import (
+    BELIEF,
+    BELIEF_CONSUMER,
+    DIVERGENCE,
+    OPERATION,
+    OPERATION_ABOUT,
+    OUTBOX,
+    RECEIPT,
+)
 
 __all__ = [
     "ARTIFACT",
@@ -57,6 +65,7 @@ __all__ = [
     "LEDGER_HEAD",
     "LIKENESS",
     "OPERATION",
+    "OPERATION_ABOUT",
     "OUTBOX",
     "RECEIPT",
     "SESSION_FILE",

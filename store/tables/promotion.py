@@ -25,6 +25,15 @@ class OperationRowTable(SQLModel, table=True):
     error: str | None = text_(nullable=True)
 
 
+class OperationAboutRow(SQLModel, table=True):
+    """One of the subjects of an operation about several."""
+
+    __tablename__ = "operation_about"
+    ws: int = int_(primary_key=True)
+    subject: str = text_(primary_key=True)
+    operation: str = text_(primary_key=True)
+
+
 class OutboxRow(SQLModel, table=True):
     """The bytes of a prepared sink; they exist only from prepared to applied."""
 
@@ -87,6 +96,7 @@ class BeliefConsumerRow(SQLModel, table=True):
 
 
 OPERATION = table(OperationRowTable)
+OPERATION_ABOUT = table(OperationAboutRow)
 OUTBOX = table(OutboxRow)
 DIVERGENCE = table(DivergenceRow)
 RECEIPT = table(ReceiptRow)

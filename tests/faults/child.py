@@ -14,6 +14,7 @@ import os
 import signal
 import subprocess
 import sys
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -30,7 +31,10 @@ def _server() -> subprocess.Popen[str]:
 
 
 def run(root: Path, operation: str, die_at: str) -> tuple[int, list[str]]:
-    """Confirm in a new process: its exit status (negative: the signal) and the steps it reached."""
+    """Confirm in a new process: its exit status (negative: the signal) and the steps it reached.
+
+    `die_at` names a step, with `#2` the second time it is reached.
+    """
     server = _server()
     assert server.stdin is not None and server.stdout is not None
     server.stdin.write(json.dumps([str(root), operation, die_at]) + "\n")
@@ -41,12 +45,16 @@ def run(root: Path, operation: str, die_at: str) -> tuple[int, list[str]]:
 
 def _confirm(root: str, operation: str, die_at: str, out: int) -> None:
     from core import desk as desks
-    from core.operations.confirm import confirm
+    from core.operations.together import confirm
     from schemas.common import Actor, Door
+
+    wanted, _, turn = die_at.partition("#")
+    reached: Counter[str] = Counter()
 
     def step(name: str) -> None:
         os.write(out, name.encode() + b"\n")
-        if name == die_at:
+        reached[name] += 1
+        if name == wanted and reached[name] == int(turn or 1):
             os.kill(os.getpid(), signal.SIGKILL)
 
     who = Actor(reviewer="Ana <ana@example.org>", door=Door.COMMAND)

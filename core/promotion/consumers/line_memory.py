@@ -45,18 +45,17 @@ class LineMemory:
         Raises Refused `candidate.not-accepted`, `line-memory.*`, `destination.link`; Stale
         `candidate.stale-version`.
         """
-        found = reviewed.reviewed(desk, subject)
-        version = found.version
+        every = reviewed.reviewed(desk, subject)
         own = files.settings(desk.workspace)
         before_text = desk.workspace.read(own.path)
         before_meta = desk.workspace.read(own.metadata)
         text = files.read_text(before_text, own.path)
         sidecar = files.read_sidecar(before_meta, own)
-        fact = normalised_line(version.statement)
-        by_hand = [x for x in _untracked(text, sidecar) if x != fact]
-        after_text, count = files.with_fact(text, fact, dedupe=own.dedupe)
-        duplicate = fact in text.lines
-        after_meta = pretty(_promoted(sidecar, by_hand, fact, version))
+        facts = [normalised_line(r.version.statement) for r in every]
+        by_hand = [x for x in _untracked(text, sidecar) if x not in facts]
+        after_text, count = files.with_facts(text, facts, dedupe=own.dedupe)
+        standing = [fact in text.lines for fact in facts]
+        after_meta = pretty(_promoted(sidecar, by_hand, facts, [r.version for r in every]))
         blocked = []
         if count > own.max_lines:
             blocked.append("line-memory.full")
@@ -64,19 +63,20 @@ class LineMemory:
             blocked.append("line-memory.journal-pending")
         return reviewed.plan(
             desk,
-            found,
+            every,
             NAME,
             request,
             (
                 Target(own.path, before_text, after_text),
                 Target(own.metadata, before_meta, after_meta, derived=True),
             ),
-            duplicate=duplicate,
+            duplicate=all(standing),
             blocked=blocked,
             affects=(
-                *_effects(found, count, own.max_lines, duplicate),
+                *_effects(every, standing),
+                _lines(count, own.max_lines),
                 *_adopted(by_hand),
-                *([] if duplicate else wiki.leftovers(desk, found)),
+                *wiki.leftovers(desk, [r for r, s in zip(every, standing, strict=True) if not s]),
             ),
         )
 
@@ -123,15 +123,29 @@ def _untracked(text: files.TextFile, sidecar: dict[str, Any]) -> list[str]:
 
 
 def _promoted(
-    sidecar: dict[str, Any], by_hand: Sequence[str], fact: str, version: CandidateVersion
+    sidecar: dict[str, Any],
+    by_hand: Sequence[str],
+    facts: Sequence[str],
+    versions: Sequence[CandidateVersion],
 ) -> dict[str, Any]:
-    """The sidecar with an active entry for every line, and the fact's source recorded."""
-    decision = version.decision
-    when = iso_ms(decision.time if decision else version.created)
+    """The sidecar with an active entry for every line, and each fact's source recorded."""
     entries: dict[str, Any] = sidecar["entries"]
+    when = _decided(versions[0])
     for n, line in enumerate(by_hand):
         handle = _free(entries, nul_digest("memdesk-untracked", line), n)
         entries[handle] = _entry(handle, line, when)
+    for fact, version in zip(facts, versions, strict=True):
+        _promote(entries, fact, version)
+    return sidecar
+
+
+def _decided(version: CandidateVersion) -> str:
+    decision = version.decision
+    return iso_ms(decision.time if decision else version.created)
+
+
+def _promote(entries: dict[str, Any], fact: str, version: CandidateVersion) -> None:
+    decision, when = version.decision, _decided(version)
     handle = next(
         (h for h, e in entries.items() if e["status"] == "active" and e["value"] == fact), ""
     )
@@ -152,7 +166,6 @@ def _promoted(
         reason = (decision.reason or None) if decision else None
         sources.append({"ref": ref, "reviewer": reviewer, "reason": reason, "recordedAt": when})
         entry["updatedAt"] = when
-    return sidecar
 
 
 def _entry(handle: str, value: str, when: str) -> dict[str, Any]:
@@ -178,18 +191,21 @@ def _free(entries: dict[str, Any], seed: str, n: int) -> str:
         n += 1
 
 
-def _effects(
-    found: reviewed.Reviewed,
-    count: int,
-    limit: int,
-    duplicate: bool,
-) -> tuple[Effect, ...]:
+def _effects(every: Sequence[reviewed.Reviewed], standing: Sequence[bool]) -> list[Effect]:
+    out = []
+    for found, stands in zip(every, standing, strict=True):
+        if stands:
+            line = "The line" if len(every) == 1 else f"“{found.version.statement}”"
+            again = f"{line} stands already; it becomes the newest."
+            out.append(Effect(code="duplicate.same-claim", text=again))
+        else:
+            out += reviewed.new_belief(found)
+    return out
+
+
+def _lines(count: int, limit: int) -> Effect:
     text = f"line memory will hold {count} of at most {limit} lines"
-    lines = Effect(code="line-memory.lines", text=text)
-    if duplicate:
-        again = "The line stands already; it becomes the newest."
-        return Effect(code="duplicate.same-claim", text=again), lines
-    return (*reviewed.new_belief(found), lines)
+    return Effect(code="line-memory.lines", text=text)
 
 
 def _adopted(by_hand: Sequence[str]) -> list[Effect]:

@@ -11,7 +11,7 @@ import functools
 import json
 import os
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -120,16 +120,17 @@ def read_text(data: bytes | None, path: str) -> TextFile:
     return TextFile(raw, tuple(p.removesuffix("\r") for p in parts), newline)
 
 
-def with_fact(text: TextFile, fact: str, *, dedupe: bool) -> tuple[bytes, int]:
-    """The file with `fact` as its newest line, every other byte kept; and its non-blank lines."""
+def with_facts(text: TextFile, facts: Sequence[str], *, dedupe: bool) -> tuple[bytes, int]:
+    """The file with `facts` as its newest lines, every other byte kept; and its non-blank lines."""
     kept = text.data
-    if dedupe and fact in text.lines:
-        wanted = fact.encode()
-        pieces = [p for p in kept.split(b"\n") if p.removesuffix(b"\r") != wanted]
+    new = list(dict.fromkeys(reversed(facts)))[::-1] if dedupe else facts
+    if dedupe and not set(facts).isdisjoint(text.lines):
+        wanted = {fact.encode() for fact in facts}
+        pieces = [p for p in kept.split(b"\n") if p.removesuffix(b"\r") not in wanted]
         kept = b"\n".join(pieces)
     if kept and not kept.endswith(b"\n"):
         kept += text.newline.encode()
-    after = kept + fact.encode() + text.newline.encode()
+    after = kept + b"".join(fact.encode() + text.newline.encode() for fact in new)
     return after, sum(bool(x.strip()) for x in after.decode().split("\n"))
 
 

@@ -8,18 +8,26 @@ from dataclasses import dataclass
 from core import claims
 from core.candidates.propose import claim_of
 from core.evidence.lookup import standing
-from core.identity import digest, keyed_id, parse_locator
+from core.identity import digest, digest_json, keyed_id, parse_locator
 from core.operations.envelope import Plan, Target, bound_source
 from core.ports import Desk, Reader, Writer
 from core.wording import some, verb
 from schemas.candidates import CandidateState, CandidateVersion, Related
 from schemas.common import Classification
 from schemas.errors import Refused, Stale
-from schemas.operations import BoundTarget, Effect, Envelope, Receipt
+from schemas.operations import (
+    BoundSource,
+    BoundTarget,
+    Effect,
+    Envelope,
+    PreviewedVersion,
+    Receipt,
+)
 from schemas.promotion import Belief
 from schemas.storage import Claim, StoredOperation
 
 _PROMOTABLE = (Classification.PUBLIC, Classification.INTERNAL)
+_LEVELS = tuple(Classification)
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,12 +43,16 @@ class Reviewed:
     """Locators of sources that were revoked."""
 
 
-def reviewed(desk: Desk, subject: str) -> Reviewed:
-    """The version a promotion is about. Raises as `accepted` does."""
+def reviewed(desk: Desk, subject: str) -> tuple[Reviewed, ...]:
+    """The versions a promotion is about, in their order. Raises as `accepted` does."""
     with desk.store.read() as view:
-        version = accepted(view, subject)
-        beside = claims.relations(view.claims, claim_of(desk, version))
-        sources = standing(view, version.sources)
+        return tuple(_reviewed(desk, view, ref) for ref in subject.split(" "))
+
+
+def _reviewed(desk: Desk, view: Reader, ref: str) -> Reviewed:
+    version = accepted(view, ref)
+    beside = claims.relations(view.claims, claim_of(desk, version))
+    sources = standing(view, version.sources)
     missing, revoked = (
         tuple(s.locator for s in sources if s.state == state) for state in ("missing", "revoked")
     )
@@ -55,19 +67,30 @@ def accepted(view: Reader, subject: str) -> CandidateVersion:
     locator = parse_locator(subject, "cand")
     version = view.candidates.version(locator.id, locator.version)
     if version is None:
-        raise Refused("candidate.not-accepted", f"There is no {subject}.")
+        raise Refused("candidate.not-accepted", f"There is no {subject}.", subject=subject)
     if version.version != version.newest:
-        raise Stale(
-            "candidate.stale-version", f"{subject} is not the newest.", newest=version.newest
-        )
+        text = f"{subject} is not the newest."
+        raise Stale("candidate.stale-version", text, newest=version.newest, subject=subject)
     if version.state not in (CandidateState.ACCEPTED, CandidateState.PROMOTED):
-        raise Refused("candidate.not-accepted", f"{subject} is {version.state.value}.")
+        text = f"{subject} is {version.state.value}."
+        raise Refused("candidate.not-accepted", text, subject=subject)
     return version
+
+
+def blocking(found: Reviewed) -> list[str]:
+    """Codes that keep a version out of every consumer (spec 4.3, 5.2)."""
+    version = found.version
+    codes = [] if version.classification in _PROMOTABLE else ["promotion.classification"]
+    if found.missing:
+        codes.append("candidate.source-missing")
+    if len(found.revoked) == len(version.sources):
+        codes.append("candidate.source-revoked")
+    return codes
 
 
 def plan(
     desk: Desk,
-    found: Reviewed,
+    every: Sequence[Reviewed],
     consumer: str,
     request: dict[str, str],
     targets: Sequence[Target],
@@ -77,20 +100,17 @@ def plan(
     affects: Sequence[Effect],
 ) -> Plan:
     """The plan of a promotion: everything it is bound to, and what a person must be told."""
-    v = found.version
-    codes = [] if v.classification in _PROMOTABLE else ["promotion.classification"]
-    codes += blocked
-    if found.missing:
-        codes.append("candidate.source-missing")
-    if len(found.revoked) == len(v.sources):
-        codes.append("candidate.source-revoked")
-    same = [d for d in found.duplicates if d.layer == consumer]
+    versions = [r.version for r in every]
+    codes = [*(c for r in every for c in blocking(r)), *blocked]
+    same = [d for r in every for d in r.duplicates if d.layer == consumer]
+    digests = [v.digest for v in versions]
+    conflicts = {c.ref: c for r in every for c in r.conflicts}
     envelope = Envelope(
         action="promote",
         workspace=desk.workspace.id,
         checkout=desk.workspace.checkout,
-        subject=f"{v.id}@{v.version}",
-        subject_digest=v.digest,
+        subject=" ".join(f"{v.id}@{v.version}" for v in versions),
+        subject_digest=digests[0] if len(digests) == 1 else digest_json(digests),
         consumer=consumer,
         request=request,
         targets=tuple(
@@ -101,21 +121,39 @@ def plan(
             )
             for t in targets
         ),
-        sources=tuple(bound_source(s.locator, s.digest, v.classification) for s in v.sources),
+        sources=_sources(versions),
         policy_digest=desk.policy.digest,
-        conflicts=tuple(c.ref for c in found.conflicts),
+        conflicts=tuple(conflicts),
         duplicate=duplicate or bool(same),
-        blocked_by=tuple(codes),
+        blocked_by=tuple(dict.fromkeys(codes)),
     )
     return Plan(
         envelope=envelope,
         targets=tuple(targets),
-        classification=v.classification,
-        conflicts=found.conflicts,
+        classification=max((v.classification for v in versions), key=_LEVELS.index),
+        conflicts=tuple(conflicts.values()),
         affects=(*affects, *_other_names(desk, targets)),
-        checks=_checks(found),
-        facts={"statement": v.statement, "reason": v.decision.reason if v.decision else ""},
+        checks=tuple(e for r in every for e in _checks(r, named=len(every) > 1)),
+        versions=tuple(
+            PreviewedVersion(
+                ref=f"{v.id}@{v.version}",
+                consumer=consumer,
+                statement=v.statement,
+                reason=v.decision.reason if v.decision else "",
+            )
+            for v in versions
+        ),
     )
+
+
+def _sources(versions: Sequence[CandidateVersion]) -> tuple[BoundSource, ...]:
+    """Every cited span once, under the strictest classification it is cited with."""
+    found: dict[tuple[str, str], Classification] = {}
+    for v in versions:
+        for s in v.sources:
+            levels = (found.get((s.locator, s.digest), v.classification), v.classification)
+            found[s.locator, s.digest] = max(levels, key=_LEVELS.index)
+    return tuple(bound_source(*name, level) for name, level in found.items())
 
 
 def _other_names(desk: Desk, targets: Sequence[Target]) -> list[Effect]:
@@ -125,10 +163,11 @@ def _other_names(desk: Desk, targets: Sequence[Target]) -> list[Effect]:
     return [Effect(code="effect.hard-link", text=text.format(path)) for path in linked]
 
 
-def _checks(found: Reviewed) -> tuple[Effect, ...]:
+def _checks(found: Reviewed, *, named: bool) -> tuple[Effect, ...]:
     version, missing = found.version, found.missing
     by = version.decision.actor.reviewer if version.decision else "?"
-    out = [Effect(code="candidate", text=f"candidate @{version.version} newest, accepted by {by}")]
+    name = f"{version.id}@{version.version}" if named else f"candidate @{version.version}"
+    out = [Effect(code="candidate", text=f"{name} newest, accepted by {by}")]
     good = len(version.sources) - len(missing)
     count = some(len(version.sources), "source")
     out.append(Effect(code="source", text=f"{good} of {count} unchanged"))
@@ -152,21 +191,30 @@ def new_belief(found: Reviewed) -> list[Effect]:
 
 
 def recheck(unit: Writer, envelope: Envelope) -> None:
-    """The version is still accepted and the newest, and nobody can change that meanwhile."""
+    """Each version is still accepted and the newest, and nobody can change that meanwhile."""
     unit.candidates.hold()
-    version = accepted(unit, envelope.subject)
-    if version.digest != envelope.subject_digest:
+    digests = [accepted(unit, ref).digest for ref in envelope.subjects]
+    if envelope.subject_digest != (digests[0] if len(digests) == 1 else digest_json(digests)):
         raise Stale("candidate.stale-version", f"{envelope.subject} was altered.")
 
 
 def record(desk: Desk, unit: Writer, operation: StoredOperation, receipt: Receipt) -> Receipt:
-    """Form the belief, move the version to promoted, enter the claim under its new layer."""
-    bound = operation.envelope
-    locator = parse_locator(bound.subject, "cand")
+    """Form the beliefs, move the versions to promoted, enter the claims under their new layer."""
+    formed = [
+        _form(desk, unit, ref, operation.envelope.consumer, receipt)
+        for ref in operation.envelope.subjects
+    ]
+    if len(formed) == 1:
+        return receipt.model_copy(update={"belief": formed[0]})
+    return receipt.model_copy(update={"beliefs": tuple(formed)})
+
+
+def _form(desk: Desk, unit: Writer, ref: str, consumer: str, receipt: Receipt) -> str:
+    locator = parse_locator(ref, "cand")
     version = unit.candidates.version(locator.id, locator.version)
     if version is None:
-        raise Stale("preview.stale", f"{bound.subject} is gone.")
-    name = keyed_id("bel", desk.secret, bound.subject.encode())
+        raise Stale("preview.stale", f"{ref} is gone.")
+    name = keyed_id("bel", desk.secret, ref.encode())
     belief = Belief(
         id=name,
         statement=version.statement,
@@ -177,10 +225,10 @@ def record(desk: Desk, unit: Writer, operation: StoredOperation, receipt: Receip
         valid_until=version.valid_until,
         recorded=receipt.time,
     )
-    unit.promotion.add_belief(belief, bound.consumer, receipt.receipt_id)
+    unit.promotion.add_belief(belief, consumer, receipt.receipt_id)
     unit.candidates.promoted(version.id, version.version)
     unit.claims.withdraw(version.id)
     claim = claims.claim_of(desk, version.statement)
-    said = Claim(claim, version.key, version.scope, bound.consumer, name, version.statement)
+    said = Claim(claim, version.key, version.scope, consumer, name, version.statement)
     unit.claims.put(said)
-    return receipt.model_copy(update={"belief": name})
+    return name

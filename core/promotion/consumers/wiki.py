@@ -42,20 +42,22 @@ class Wiki:
         Raises Refused `candidate.not-accepted`, `destination.link`; Stale
         `candidate.stale-version`.
         """
-        found = reviewed.reviewed(desk, subject)
-        path = page_path(found.version)
-        before = desk.workspace.read(path)
-        after = page(found.version).encode()
-        duplicate = before == after
-        affects = (
-            [Effect(code="duplicate.same-claim", text="The page stands already, byte for byte.")]
-            if duplicate
-            else reviewed.new_belief(found)
-        )
-        affects += leftovers(desk, found)
-        target = Target(path, before, after)
+        every = reviewed.reviewed(desk, subject)
+        targets = []
+        affects: list[Effect] = []
+        for found in every:
+            path = page_path(found.version)
+            target = Target(path, desk.workspace.read(path), page(found.version).encode())
+            targets.append(target)
+            if target.before == target.after:
+                text = f"{path} stands already, byte for byte."
+                affects.append(Effect(code="duplicate.same-claim", text=text))
+            else:
+                affects += reviewed.new_belief(found)
+        duplicate = all(t.before == t.after for t in targets)
+        affects += leftovers(desk, every)
         return reviewed.plan(
-            desk, found, NAME, request, (target,), duplicate=duplicate, blocked=(), affects=affects
+            desk, every, NAME, request, targets, duplicate=duplicate, blocked=(), affects=affects
         )
 
     def recheck(self, unit: Writer, envelope: Envelope) -> None:
@@ -147,9 +149,9 @@ def _day(micros: int) -> str:
     return f"{datetime.fromtimestamp(micros / 1_000_000, UTC):%Y-%m-%d}"
 
 
-def leftovers(desk: Desk, found: reviewed.Reviewed) -> list[Effect]:
+def leftovers(desk: Desk, every: Sequence[reviewed.Reviewed]) -> list[Effect]:
     """Wiki lines that still say what a conflicting statement says (spec 5.8)."""
-    told = still_say(desk, found.version, found.conflicts)
+    told = dict.fromkeys(t for r in every for t in still_say(desk, r.version, r.conflicts))
     return [Effect(code="effect.leaves-behind", text=f"leaves behind  {t}") for t in told]
 
 
