@@ -8,6 +8,7 @@ from pydantic import Field
 
 from schemas.candidates import Related
 from schemas.common import Actor, Classification, Contract, Digest, Document
+from schemas.subject import parted
 
 
 class OperationState(StrEnum):
@@ -84,11 +85,6 @@ class Envelope(Document):
     def subjects(self) -> tuple[str, ...]:
         """What it is about, one by one; a path may hold spaces."""
         return parted(self.subject)
-
-
-def parted(subject: str) -> tuple[str, ...]:
-    """The versions a subject names, or the one thing it is."""
-    return tuple(subject.split(" ")) if subject.startswith("cand_") else (subject,)
 
 
 class Moved(Contract):

@@ -22,7 +22,7 @@ from core.compaction.overview import Overview
 from core.config import DeskTable
 from core.evidence import lookup
 from core.follow import follow
-from core.operations import confirm
+from core.operations import confirm, together
 from core.operations import preview as operations
 from core.operations.preview import Exact
 from core.promotion import preview, standing
@@ -37,7 +37,7 @@ from schemas.candidates import (
 )
 from schemas.common import Door
 from schemas.evidence import Event
-from schemas.operations import Moved, OperationState, Receipt
+from schemas.operations import Moved, OperationState, Receipt, Written
 from schemas.reasons import REASONS, Reason
 from schemas.status import Status
 from schemas.storage import CandidateFilter, Place
@@ -335,6 +335,14 @@ class Client(Looking, Cutting):
         """Build the preview of a version."""
         return preview.exact(self.desk, CandidateRef(id_, version), consumer)
 
+    def preview_all(self, wanted: CandidateFilter, chosen: Mapping[str, str], usual: str) -> Exact:
+        """One preview of all that a list holds, each to its consumer."""
+        going = [
+            preview.Going(CandidateRef(id_, version), chosen.get(id_, usual))
+            for _number, id_, version in self.refs(wanted)
+        ]
+        return preview.waiting(self.desk, going)
+
     def look(self, operation_id: str) -> Exact:
         """A stored preview as things stand now."""
         return operations.look(self.desk, operation_id)
@@ -362,14 +370,13 @@ class Client(Looking, Cutting):
         """Both versions of each file of a diverged operation."""
         return operations.divergence(self.desk, operation_id)
 
-    def confirm(self, operation_id: str) -> Receipt:
+    def confirm(self, operation_id: str) -> Written:
         """Write exactly what was previewed."""
-        return confirm.confirm(self.desk, operation_id)
+        return together.confirm(self.desk, operation_id)
 
-    def receipt_of(self, operation_id: str) -> Receipt | None:
-        """The receipt an operation left, if it was applied."""
-        with self.desk.store.read() as view:
-            return view.operations.receipt(operation_id)
+    def receipts_of(self, operation_id: str) -> list[Receipt]:
+        """The receipts an operation left: its own, or those of its consumers."""
+        return together.receipts(self.desk, operation_id)
 
     def listed(self, name: written.Name, words: str, near: Sequence[Newest]) -> Result:
         """The shape of a list of what was written, its first page and those around `near`."""

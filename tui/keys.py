@@ -173,6 +173,13 @@ ACTIONS: tuple[Action, ...] = (
     Action(
         "promotion.consumer", "promotion", "P", "consumer", "Choose where the row would be written."
     ),
+    Action(
+        "promotion.together",
+        "promotion",
+        "B",
+        "one preview for all",
+        "One preview for all that wait in the list, each to its consumer.",
+    ),
     Action("promotion.split", "promotion", "s", "split", "One side or two, from 120 columns."),
     Action(
         "promotion.whitespace",

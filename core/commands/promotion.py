@@ -11,6 +11,7 @@ from core.commands.app import app, desk_, diff_lines, emit
 from core.wording import some
 from schemas.errors import Refused
 from schemas.reasons import reason
+from schemas.subject import parted
 
 if TYPE_CHECKING:
     from core.ports import Desk
@@ -119,8 +120,6 @@ def list_(
 
 def _about(subject: str) -> str:
     """One version, how many there are, or a path."""
-    from schemas.operations import parted
-
     named = parted(subject)
     if len(named) > 1:
         return some(len(named), "candidate")

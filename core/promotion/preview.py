@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from core import config
 from core.candidates.review import CandidateRef
@@ -16,8 +16,9 @@ from core.operations.preview import Exact
 from core.ports import Desk, Reader
 from core.promotion import ACTION
 from core.promotion.consumers import reviewed
+from core.wording import some
 from schemas.errors import MemdeskError, Refused
-from schemas.operations import Preview
+from schemas.operations import Effect, Preview
 from schemas.storage import StoredOperation
 
 MOST = 200
@@ -124,9 +125,27 @@ def promotable(desk: Desk, going: Iterable[Going]) -> tuple[list[Going], dict[st
     return free, kept
 
 
+def waiting(desk: Desk, going: Sequence[Going]) -> Exact:
+    """One preview of all of these that nothing keeps out; it says how many others it leaves out.
+
+    Raises Refused `promotion.none-free` when nothing is left of them; otherwise as `together`.
+    """
+    free, kept = promotable(desk, going)
+    if not free:
+        raise Refused("promotion.none-free", kept=kept)
+    found = together(desk, free)
+    out = [
+        Effect(code="left-out", text=f"{some(count, 'candidate')} left out: {code}")
+        for code, count in sorted(kept.items())
+    ]
+    told = found.preview.model_copy(update={"affects": (*out, *found.preview.affects)})
+    return replace(found, preview=told)
+
+
 def again(desk: Desk, operation_id: str) -> Exact:
     """A new preview of what a stored operation is about, whatever it writes.
 
+    Of several versions those are left out that can't be promoted any more.
     Raises NotFound `id.not-found`; otherwise as the preview itself.
     """
     then = confirm.stored(desk, operation_id).envelope
@@ -137,7 +156,8 @@ def again(desk: Desk, operation_id: str) -> Exact:
     asked = {c: refs for c, refs in then.request.items() if c != SINKS}
     if not envelope.sinks(then):
         asked = {then.consumer: then.subject}
-    return together(desk, [Going(_ref(r), c) for c, refs in asked.items() for r in refs.split(" ")])
+    going = [Going(_ref(r), c) for c, refs in asked.items() for r in refs.split(" ")]
+    return waiting(desk, going) if len(going) > 1 else together(desk, going)
 
 
 def _ref(text: str) -> CandidateRef:

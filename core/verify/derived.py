@@ -8,8 +8,9 @@ from core.operations import envelope
 from core.ports import Desk, Reader
 from core.verify.findings import Findings
 from schemas.common import Page
-from schemas.operations import OperationRow, OperationState, Receipt, parted
+from schemas.operations import OperationRow, OperationState, Receipt
 from schemas.promotion import BeliefState
+from schemas.subject import parted
 
 _PAGE = 500
 _CITING = 1_000

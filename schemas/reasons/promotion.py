@@ -19,6 +19,12 @@ ROWS = table(
         "Preview fewer versions at a time.",
     ),
     (
+        "promotion.none-free",
+        Exit.REFUSED,
+        "Nothing that waits here can be promoted.",
+        "Preview one of them: it says what stands in its way.",
+    ),
+    (
         "consumer.unknown",
         Exit.USAGE,
         "There is no consumer of that name here.",

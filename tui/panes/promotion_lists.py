@@ -160,5 +160,6 @@ class ListsPane(WritingPane):
         if isinstance(item, Item):
             return rows.written(item, self.glyphs, width, now)
         row, p = cast("CandidateRow", item), self.preview
-        stale = p is not None and self.stale is not None and p.candidate == row.id
+        own = f"{row.id}@"
+        stale = self.stale is not None and p is not None and own in p.subject
         return rows.waiting(row, self.consumer_of(row.id), self.glyphs, width, now, stale=stale)
