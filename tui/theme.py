@@ -55,6 +55,7 @@ class Glyphs:
     rejected: str = "✗"
     deferred: str = "⧖"
     superseded: str = "»"
+    fenced: str = "⊘"
     lapsed: str = "∅"
     stale: str = "⟳"
     hold: str = "⊝"
@@ -91,6 +92,11 @@ class Glyphs:
             "failed": self.rejected,
             "diverged": self.stale,
             "cancelled": self.superseded,
+            "active": self.promoted,
+            "revoked": self.rejected,
+            "archived": self.superseded,
+            "removed": self.lapsed,
+            "drifted": self.edited,
         }.get(name, "?")
 
 
@@ -102,6 +108,7 @@ ASCII = Glyphs(
     rejected="x",
     deferred="z",
     superseded="^",
+    fenced="F",
     lapsed="E",
     stale="S",
     hold="H",
@@ -137,6 +144,11 @@ STATE_ROLE = {
     "failed": "bad",
     "diverged": "warn",
     "cancelled": "muted",
+    "active": "good",
+    "revoked": "bad",
+    "archived": "muted",
+    "removed": "muted",
+    "drifted": "warn",
 }
 
 

@@ -139,6 +139,7 @@ def run(open_ui: OpenUi | None, front: list[str], rest: list[str]) -> int:
     import core.commands.compaction
     import core.commands.demo
     import core.commands.evidence
+    import core.commands.lifecycle
     import core.commands.onboarding
     import core.commands.promotion
     import core.commands.whole  # noqa: F401

@@ -105,6 +105,17 @@ class PreviewingPane(ListingPane):
         """Build one preview of all that a list holds, each to its consumer."""
         self._open(lambda client: client.preview_all(wanted, chosen, usual))
 
+    def end_preview(self, action: str, belief: str, at: str, reason: str) -> None:
+        """Build the preview of ending a belief at a consumer."""
+        self._open(lambda client: client.end(action, belief, at, reason))
+
+    def action_beside(self) -> None:
+        """Keep what the preview supersedes beside it, or supersede it after all."""
+        shown = self.read
+        if shown is None or self._busy or not shown.preview.versions or not shown.preview.conflicts:
+            return
+        self._open(lambda client: client.other_way(shown))
+
     @work(exclusive=True, group="promotion-preview")
     async def _open(self, make: Callable[[Client], Exact]) -> None:
         client = self.client
@@ -241,7 +252,8 @@ class PreviewingPane(ListingPane):
         p, g = self.read.preview, self.glyphs
         added = sum(t.added for t in p.targets)
         removed = sum(t.removed for t in p.targets)
-        what = f"{subject(p.subject)} {g.arrow} {p.consumer}"
+        ends = f"{p.action} " if p.subject.startswith("bel_") else ""
+        what = f"{ends}{subject(p.subject)} {g.arrow} {p.consumer}"
         size = f"{some(len(p.targets), 'file')} {g.dot} +{added} -{removed}"
         state = "" if p.state.value == "previewed" else f" {g.dot} {p.state.value}"
         left = f"{short(p.operation_id, 8)} {g.dot} {what}"

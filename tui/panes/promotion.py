@@ -149,6 +149,37 @@ class PromotionPane(ListsPane):
         elif item is not None and item.held is not None:
             self._preview_elsewhere(item.held.belief)
 
+    async def _end(self, action: str) -> None:
+        """Ask why, then preview ending the statement under the cursor where it stands."""
+        held = self.item.held if self.item else None
+        if held is None or self._busy:
+            return
+        if held.at.state.value not in ("active", "drifted"):
+            self.bar.say(f"it is {held.at.state.value} already", "warn")
+            return
+        belief, at = held.belief.id, held.at.consumer
+
+        async def done(words: str | None) -> None:
+            await self.answered()
+            if words is None:
+                self.bar.moved_on()
+            else:
+                self.end_preview(action, belief, at, words)
+
+        await self.ask_for("reason", f"why {action} it (enter for no reason)", done)
+
+    async def action_revoke(self) -> None:
+        """Preview revoking the statement under the cursor."""
+        await self._end("revoke")
+
+    async def action_archive(self) -> None:
+        """Preview archiving it."""
+        await self._end("archive")
+
+    async def action_remove(self) -> None:
+        """Preview taking its words out of its consumer."""
+        await self._end("remove")
+
     def action_together(self) -> None:
         """One preview for all that wait, each to its consumer."""
         if self.tab or self._busy:
@@ -259,8 +290,11 @@ class PromotionPane(ListsPane):
             out = [("p", "receipt" if here else "preview"), *([("P", "consumer")] if many else [])]
             if self.list.total > 1:
                 out.append(("B", f"one preview for all {self.list.total:,}"))
-        elif item is not None and item.held is not None and self._missing(item.held.belief):
-            out = [("p", "preview for another consumer")]
+        elif item is not None and item.held is not None:
+            if item.held.at.state.value in ("active", "drifted"):
+                out = [("r", "revoke"), ("a", "archive"), ("x", "remove")]
+            if self._missing(item.held.belief):
+                out.append(("p", "preview for another consumer"))
         if self.list.row is not None:
             out += [("j/k", "move"), ("/", "filter")]
         if self.words:

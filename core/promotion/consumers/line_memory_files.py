@@ -11,7 +11,7 @@ import functools
 import json
 import os
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -122,16 +122,22 @@ def read_text(data: bytes | None, path: str) -> TextFile:
 
 def with_facts(text: TextFile, facts: Sequence[str], *, dedupe: bool) -> tuple[bytes, int]:
     """The file with `facts` as its newest lines, every other byte kept; and its non-blank lines."""
-    kept = text.data
     new = list(dict.fromkeys(reversed(facts)))[::-1] if dedupe else facts
-    if dedupe and not set(facts).isdisjoint(text.lines):
-        wanted = {fact.encode() for fact in facts}
-        pieces = [p for p in kept.split(b"\n") if p.removesuffix(b"\r") not in wanted]
-        kept = b"\n".join(pieces)
+    kept = without(text, facts).data if dedupe else text.data
     if kept and not kept.endswith(b"\n"):
         kept += text.newline.encode()
     after = kept + b"".join(fact.encode() + text.newline.encode() for fact in new)
     return after, sum(bool(x.strip()) for x in after.decode().split("\n"))
+
+
+def without(text: TextFile, facts: Collection[str]) -> TextFile:
+    """The file without any physical copy of these lines, every other byte kept."""
+    if not facts or set(facts).isdisjoint(text.lines):
+        return text
+    wanted = {fact.encode() for fact in facts}
+    pieces = [p for p in text.data.split(b"\n") if p.removesuffix(b"\r") not in wanted]
+    lines = tuple(x for x in text.lines if x not in facts)
+    return TextFile(b"\n".join(pieces), lines, text.newline)
 
 
 def read_sidecar(data: bytes | None, found: Settings) -> dict[str, Any]:
