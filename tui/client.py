@@ -333,10 +333,9 @@ class Client(Looking, Cutting):
 
     # promotion
 
-    @staticmethod
-    def consumers() -> list[str]:
-        """Where a candidate can go, the usual one first."""
-        return preview.consumers()
+    def consumers(self) -> list[str]:
+        """Where a candidate can go now, the usual one first."""
+        return preview.offered(self.desk)
 
     def preview(self, id_: str, version: int, consumer: str) -> Exact:
         """Build the preview of a version."""

@@ -137,6 +137,7 @@ def run(open_ui: OpenUi | None, front: list[str], rest: list[str]) -> int:
     import core.commands.artifacts
     import core.commands.candidates
     import core.commands.compaction
+    import core.commands.context
     import core.commands.demo
     import core.commands.evidence
     import core.commands.lifecycle

@@ -14,13 +14,14 @@ from core.operations import preview as operations
 from core.operations.envelope import HANDLERS, SEVERAL
 from core.operations.preview import Exact
 from core.ports import Desk, Reader
-from core.promotion import ACTION, lifecycle
+from core.promotion import ACTION, context, lifecycle
 from core.promotion.consumers import reviewed
 from core.wording import some
 from schemas.errors import MemdeskError, Refused
 from schemas.operations import Effect, Envelope, Preview
 from schemas.storage import StoredOperation
 
+USUAL = "line-memory"
 MOST = 200
 """Versions in one preview: what a person can be expected to read at once."""
 
@@ -36,6 +37,13 @@ class Going:
 def consumers() -> list[str]:
     """Consumers a candidate can be promoted to."""
     return sorted(c for action, c in HANDLERS if action == ACTION and c != SEVERAL)
+
+
+def offered(desk: Desk) -> list[str]:
+    """Those of them that can be written now, the usual one first (spec 8.9)."""
+    ready = context.initialised(desk)
+    found = [c for c in consumers() if ready or c != "canonical-context"]
+    return sorted(found, key=lambda c: (c != USUAL, c))
 
 
 def build(desk: Desk, ref: CandidateRef, consumer: str) -> Preview:
@@ -169,6 +177,10 @@ def again(desk: Desk, operation_id: str, *, turned: bool = False) -> Exact:
         return intake.preview(desk, desk.workspace.root / then.subject)
     if then.consumer == revoke.CONSUMER:
         return revoke.preview(desk, then.subject, reason=then.request.get("reason", ""))
+    if then.action == context.INIT:
+        return context.preview_init(desk)
+    if then.action == context.IMPORT:
+        return context.preview_import(desk, then.subject, across="across" in then.request)
     if then.action in lifecycle.STATES:
         return _ended_again(desk, then)
     asked, options = envelope.by_consumer(then.request)

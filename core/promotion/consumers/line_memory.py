@@ -21,8 +21,8 @@ from core.aiwg_identity import (
 )
 from core.operations.envelope import Plan, Target
 from core.ports import Desk, Writer
+from core.promotion.consumers import aiwg_lock, reviewed, wiki
 from core.promotion.consumers import line_memory_files as files
-from core.promotion.consumers import reviewed, wiki
 from core.promotion.consumers.ending import Ended, Ending
 from core.wording import some
 from schemas.candidates import CandidateVersion
@@ -40,7 +40,7 @@ class LineMemory:
 
     def lock(self, desk: Desk) -> AbstractContextManager[None]:
         """AIWG's line-memory lock."""
-        return files.lock(desk)
+        return aiwg_lock.lock(desk, files.LOCK, "line-memory.locked")
 
     def plan(self, desk: Desk, subject: str, request: dict[str, str]) -> Plan:
         """The exact bytes of both files with the fact promoted.
@@ -145,7 +145,7 @@ class LineMemory:
 
     def tidy(self, desk: Desk) -> None:
         """Remove a lock whose owner is dead."""
-        files.remove_dead_lock(desk.workspace)
+        aiwg_lock.remove_dead(desk.workspace, files.LOCK)
 
     def record(
         self, desk: Desk, unit: Writer, operation: StoredOperation, receipt: Receipt
