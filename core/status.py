@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from core.ports import Desk
 from core.promotion.consumers import line_memory_files as files
 from schemas.errors import MemdeskError
+from schemas.reasons import reason
 from schemas.status import Degraded, Status
 
 _CATALOG = ".aiwg/sessions/catalog.sqlite"
@@ -20,6 +21,10 @@ def status(desk: Desk) -> Status:
         operations, beliefs = view.operations.counts(), view.promotion.counts()
         receipts, head = view.operations.receipt_count(), view.ledger.head()
     line, degraded = _line_memory(desk)
+    if desk.store.read_only:
+        found = reason("store.read-only")
+        effect = f"What is there can be read; nothing can be decided or written. {found.remedy}"
+        degraded.append(Degraded(component="store", state=found.code, effect=effect))
     wiki = _wiki(desk)
     sessions = (desk.workspace.root / _CATALOG).is_file()
     return Status(

@@ -100,7 +100,9 @@ class DeskApp(Jumping):
         bar.place([w for w in where if w], f" {glyphs().dot} ")
         for operation, outcome in client.recovered:
             bar.say(f"finished after an interruption: {operation[:11]} {outcome}", "warn")
-        if not client.recovered:
+        if client.desk.store.read_only:
+            bar.say("this store can only be read: memdesk explain store.read-only", "warn")
+        elif not client.recovered:
             bar.say("")
         for pane in self._panes():
             pane.opened()

@@ -35,11 +35,14 @@ def follow(desk: Desk, *, known: bool = False) -> Followed:
     """Read the rule files and let the marks of candidates follow them.
 
     With `known` no folder is walked: files read before are read again, and those at the root.
+    In a store that can only be read the marks stay as they are.
     """
     with desk.store.read() as view:
         had = {c.ref: c for c in view.claims.rules()}
     paths = {c.place.rpartition(":")[0] for c in had.values()}
     read = rule_files.again(desk.workspace, paths) if known else rule_files.find(desk.workspace)
+    if desk.store.read_only:
+        return Followed(read, changed=False)
     wanted = {c.ref: c for f in read.files for c in _claims(desk, f)}
     gone = [c for ref, c in had.items() if wanted.get(ref) != c and not (known and _nameless(c))]
     new = [c for ref, c in wanted.items() if had.get(ref) != c]
