@@ -16,6 +16,7 @@ from core import alike
 from core.identity import keyed
 from core.ports import ClaimReads, ClaimWrites, Desk
 from schemas.candidates import POLICY, Related
+from schemas.choices import OPEN_STATES
 from schemas.storage import Claim
 
 _SPACE = re.compile(r"\s+")
@@ -96,7 +97,9 @@ def relations(reads: ClaimReads, claim: Claim) -> Relations:
     likeness = reads.likeness([claim.claim])
     other = reads.same_key(claim.key, claim.scope, claim.ref, _LIMIT)
     near = reads.near(claim.claim, claim.ref, _LIMIT)
-    near.sort(key=lambda c: (c.state in _OPEN, -alike.similarity(claim.statement, c.statement)))
+    near.sort(
+        key=lambda c: (c.state in OPEN_STATES, -alike.similarity(claim.statement, c.statement))
+    )
     return Relations(
         tuple(
             _related(c, "conflict.rule" if c.layer == POLICY else "conflict.same-key")
@@ -109,9 +112,6 @@ def relations(reads: ClaimReads, claim: Claim) -> Relations:
         ),
         tuple(_related(c, "duplicate.near") for c in near),
     )
-
-
-_OPEN = ("pending", "deferred")
 
 
 def _related(claim: Claim, code: str) -> Related:
