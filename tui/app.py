@@ -221,7 +221,7 @@ class DeskApp(Jumping):
         event.stop()
         # The last hints may arrive when leaving has begun and the bar is gone.
         if not self._taken_down:
-            self.query_one(Bar).keys(self.pane.hints())
+            self.query_one(Bar).keys(self.pane.hints_now())
 
     # panes
 

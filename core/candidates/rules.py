@@ -21,6 +21,7 @@ from schemas.storage import Claim, rule_ref
 _BATCH = 20
 """Claims entered in one transaction: each is compared with others, and reviewers wait meanwhile."""
 _LIMIT = 500
+_DIGITS = 7
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +60,29 @@ def follow(desk: Desk, *, known: bool = False) -> Followed:
 def _nameless(claim: Claim) -> bool:
     """True for a file that is stored under an opaque name, by which it can't be read again."""
     return claim.place.startswith("name:")
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A line of a rule file, and the file's text with credentials masked."""
+
+    path: str
+    line: int
+    text: str
+
+
+def place(desk: Desk, locator: str) -> Place | None:
+    """What `PATH:LINE` names in a rule file that is there now; None when it names no such line."""
+    path, _, number = locator.strip().rpartition(":")
+    if not (path and number.isdecimal() and number.isascii() and len(number) < _DIGITS):
+        return None
+    with desk.store.read() as view:
+        read = {c.place.rpartition(":")[0] for c in view.claims.rules()}
+    named = path in read or rule_files.known(path)
+    found = rule_files.text_of(desk.workspace, path) if named else None
+    if found is None or not 1 <= int(number) <= found.count("\n") + 1:
+        return None
+    return Place(path, int(number), screening.mask(found))
 
 
 class Follower:

@@ -257,8 +257,6 @@ class CompactionPane(PuttingBackPane):
 
     def hints(self) -> list[tuple[str, str]]:
         """Keys valid now."""
-        if self.asking:
-            return [("enter", "not a loss"), ("esc", "leave it")]
         group, entry = self.list.group, self.entry
         if group is not None:
             fold = "unfold" if group.folded else "fold"

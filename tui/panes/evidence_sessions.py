@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 MOST_HITS = 1_000
 _ORDERS = {"newest": "newest first", "events": "most events first", "bytes": "largest first"}
 _PAINT_S = 0.15
-_FOUND = "words to look for in all evidence, newest first (enter; esc leaves it)"
+_FOUND = "words to look for in all evidence, newest first"
 
 
 @dataclass(frozen=True, slots=True)
