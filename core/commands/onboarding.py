@@ -42,7 +42,7 @@ def init(
 ) -> None:
     """Make the workspace here; says what it found, imports only what you agree to.
 
-    Inside another workspace only where --workspace names the folder.
+    Inside another workspace only where --workspace or MEMDESK_WORKSPACE names the folder.
     """
     from core import desk as desks
     from core import workspace
@@ -50,8 +50,9 @@ def init(
     from schemas.common import Door
 
     given = options()
-    where = given.workspace or Path.cwd()
-    above = None if given.workspace else workspace.find(where)
+    named = workspace.named(given.workspace)
+    where = named or Path.cwd()
+    above = None if named else workspace.find(where)
     if above is not None and above != where:
         message = f"{above} is a workspace already, and this folder is inside it."
         raise Refused("workspace.nested", message, workspace=str(above))
@@ -165,6 +166,7 @@ def _ask(offer: Offer) -> Take | None:
     """The one question; anything but an answer to it is asked again."""
     found = offer.found
     words = f"last {found.window_days} days, owner's words only? [Y/n/all]"
+    _forget_typed()
     text = f"Import {found.recent:,} of {_count(found.sessions, 'conversation')}: {words}"
     while True:
         answer = (
@@ -177,6 +179,13 @@ def _ask(offer: Offer) -> Take | None:
         if answer == "all":
             return Take.ALL
         say("  enter or y: those; all: every conversation, agents' words too; n: nothing now.")
+
+
+def _forget_typed() -> None:
+    """What was typed before the question was shown is no answer to it."""
+    import termios
+
+    termios.tcflush(sys.stdin, termios.TCIFLUSH)
 
 
 def _how(offer: Offer) -> None:

@@ -13,6 +13,7 @@ from core.candidates.propose import propose
 from core.ports import Desk
 from schemas.candidates import CandidateKind
 from tests.conftest import make_desk
+from tests.desks import promoted, proposed
 from tests.tui.conftest import Driver, opened
 from tests.tui.talks import (
     REFUNDS,
@@ -196,6 +197,25 @@ async def test_a_jump_leaves_lists_and_filters_as_they_were(talk: Desk) -> None:
         assert (desk.candidates.words, desk.candidates.list.total) == ("guard", 2)
         await desk.press("slash", "escape")
         assert desk.candidates.list.total == 3
+
+
+async def test_a_jump_to_a_write_leaves_the_list_that_was_in_front(talk: Desk) -> None:
+    """Esc brings back the list and its words, another list comes without the jump's."""
+    with talk.store.read() as view:
+        first = view.evidence.turns([SESSION], None, 1)[0].event
+    receipt = promoted(talk, proposed(talk, "Look at the refund guard first.", first.id))
+    async with opened(talk.workspace.root) as desk:
+        await desk.press("2", "]", "slash", *"nothing such", "enter")
+        shown = lambda: (desk.promotion.tab, desk.promotion.words)  # noqa: E731
+        assert shown() == (1, "nothing such")
+        await desk.press("colon", *receipt.receipt_id, "enter")
+        assert shown() == (2, receipt.receipt_id) and desk.promotion.list.total == 1
+        await desk.press("escape")
+        assert shown() == (1, "nothing such")
+        await desk.press("colon", *receipt.receipt_id, "enter", "backspace")
+        assert shown() == (1, "nothing such")
+        await desk.press("colon", *receipt.receipt_id, "enter", "]")
+        assert shown() == (3, "nothing such")
 
 
 async def test_a_rule_files_line_is_shown_where_it_stands(talk: Desk) -> None:
