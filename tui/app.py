@@ -42,7 +42,7 @@ class DeskApp(Jumping):
     TITLE = "memdesk"
     BINDINGS: ClassVar[list[BindingType]] = list(keys.bindings("desk"))
     HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (100, "-wide")]  # noqa: RUF012
-    VERTICAL_BREAKPOINTS = [(0, "-short"), (34, "-tall")]  # noqa: RUF012
+    VERTICAL_BREAKPOINTS = [(0, "-tiny"), (8, "-short"), (34, "-tall")]  # noqa: RUF012
     ENABLE_COMMAND_PALETTE = True
 
     def __init__(self, root: Path, store: str | None = None, reviewer: str | None = None) -> None:

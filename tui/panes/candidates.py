@@ -8,6 +8,7 @@ from textual import work
 from textual.binding import BindingType
 from textual.containers import Vertical
 
+from core.wording import age
 from tui import keys
 from tui.messages import Hints, OpenEvidence
 from tui.panes import candidate_hints as hinting
@@ -15,7 +16,7 @@ from tui.panes.asking import AskingPane
 from tui.theme import STATE_ROLE
 from tui.widgets.lines import Cells, Row, fit, justified, width_of
 from tui.widgets.rows import Group, Numbered, PagedList
-from tui.widgets.text import age, day, kind, name_of, short
+from tui.widgets.text import day, kind, name_of, short
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

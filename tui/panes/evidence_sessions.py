@@ -10,13 +10,14 @@ from typing import TYPE_CHECKING, cast
 
 from textual import work
 
+from core.wording import age
 from tui.messages import Hints
 from tui.panes import evidence_detail as write
 from tui.panes.evidence_text import amount, mask
 from tui.panes.listing import ListingPane
 from tui.widgets.lines import Cells, Row, fit, justified, width_of
 from tui.widgets.rows import PAGE, Numbered, PagedList
-from tui.widgets.text import age, short
+from tui.widgets.text import short
 
 if TYPE_CHECKING:
     from textual.worker import Worker
