@@ -326,6 +326,8 @@ class DeskApp(Jumping):
                 lines.append(Line([(f"   {shown:<16}", "owner"), (a.help, "text")], indent=19))
             lines.append(Line())
         lines.append(Line([(" ctrl+p opens the command palette: every action by name.", "muted")]))
+        signs = " MEMDESK_ASCII=1, or ascii = true under [desk] in config.toml, draws in ASCII."
+        lines.append(Line([(signs, "muted")], indent=1))
         self.push_screen(Overlay(f"Help: {NAMES[self.active]}", lines))
 
     def on_explain(self, event: Explain) -> None:

@@ -171,10 +171,10 @@ def _ascii_terminal() -> bool:
 
 
 def _given_ctype() -> str:
-    """`LC_CTYPE` as the desk was started with: in the C locale Python sets one of its own (PEP 538),
-    which says nothing about the terminal."""
+    """`LC_CTYPE` as the desk was started with: where it meets the C locale Python sets one of its own
+    (PEP 538), which says nothing about the terminal."""
     found = os.environ.get("LC_CTYPE", "")
-    if found not in _COERCED or os.environ.get("LANG", "") not in ("", "C", "POSIX"):
+    if found not in _COERCED:
         return found
     try:
         started = Path("/proc/self/environ").read_bytes().split(b"\0")
