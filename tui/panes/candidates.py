@@ -228,8 +228,9 @@ class CandidatesPane(AskingPane):
         for i, (label, count) in enumerate(shown.items()):
             role = "accent" if view == label else "text"
             parts += [(dot if i else "", "muted"), (f"{label} {count:,}", role)]
-        usual = f"by {self.order}{dot}/ filter"
-        ends = [f"ages since proposed{dot}{usual}", usual, "/ filter", ""]
+        # Which clock the ages go by is said wherever they stand: a detail says when it was said.
+        ages, by = "ages since proposed", f"by {self.order}"
+        ends = [f"{ages}{dot}{by}{dot}/ filter", f"{ages}{dot}/ filter", ages, ""]
         if self.words:
             ends = [f"filter “{self.words}” {self.list.total:,}"]
         self.query_one("#summary", Row).show(parts, *([(f"{e} ", "muted")] for e in ends))

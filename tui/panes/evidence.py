@@ -282,6 +282,10 @@ class EvidencePane(TalkPane):
             if item and item.shape.value not in ("said", "boundary", "unparsed")
             else "read"
         )
-        ways = [("enter", fold), ("v", "whole"), ("d", "depends"), ("m", "candidate")]
-        more = [("/", "find"), ("n/N", "hits"), (")", "owner"), ("tab", "detail"), ("esc", "back")]
-        return [*ways, *more, ("?", "help")]
+        ways = [("enter", fold), ("v", "whole")]
+        ways += [("d", "depends")] if self.found is not None and self.found.items else []
+        event = item.first.event if item else None
+        quotable = event is not None and event.text.strip() and not event.revoked
+        ways += [("m", "candidate")] if quotable else []
+        more = [("/", "find"), *([("n/N", "hits")] if self.wanted else []), (")", "owner")]
+        return [*ways, *more, ("tab", "detail"), ("esc", "back"), ("?", "help")]

@@ -296,6 +296,7 @@ class TalkPane(SessionsPane):
         if found is None or self.item != item or self._whole is not None:
             return
         path, self.found = found
+        self.post_message(Hints())
         self._event_title(e)
         self.detail.show(write.event(item, path, self.found, self._now(), self.glyphs))
 
