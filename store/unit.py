@@ -123,6 +123,11 @@ class SqlStore:
         """Moves when another connection commits."""
         return self._db.change_mark()
 
+    @property
+    def read_only(self) -> bool:
+        """True where the store's folder can't be written to: it is read, and every write refused."""
+        return self._db.frozen
+
     def integrity(self) -> list[str]:
         """What the database itself finds wrong, and immutability triggers that are missing."""
         with self._db.read() as connection:

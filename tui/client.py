@@ -35,6 +35,7 @@ from schemas.candidates import (
     CandidateVersion,
     Verdict,
 )
+from schemas.choices import OPEN_STATES
 from schemas.common import Door
 from schemas.evidence import Event
 from schemas.operations import Moved, OperationState, Receipt, Written
@@ -211,6 +212,18 @@ class Client(Looking, Cutting):
             taken = {n for refs in found.values() for n, _, _ in refs}
             found[None] = [r for r in view.candidates.refs(wanted) if r[0] not in taken]
             return found
+
+    def decidable(
+        self, shown: CandidateFilter, undecided: CandidateFilter, folded: Sequence[Group]
+    ) -> tuple[list[tuple[int, str, int]], int]:
+        """Rows not folded away that a decision may still be recorded on, and how many others."""
+        everything = self.refs_by_group(shown, folded)[None]
+        states = tuple(s for s in OPEN_STATES if not shown.states or s in shown.states)
+        if not (states or undecided.keep):
+            return [], len(everything)
+        wanted = replace(undecided, states=states)
+        found = self.refs_by_group(wanted, folded)[None]
+        return found, len(everything) - len(found)
 
     def decide_all(
         self, refs: Sequence[tuple[str, int]], verdict: Verdict, reason: str, until: int | None

@@ -22,6 +22,7 @@ from schemas.candidates import (
     Left,
     Verdict,
 )
+from schemas.choices import OPEN_STATES
 from schemas.errors import NotFound, Refused, Stale
 from schemas.operations import OperationState
 from schemas.promotion import ENDED
@@ -31,7 +32,6 @@ _STATES = {
     Verdict.REJECT: CandidateState.REJECTED,
     Verdict.DEFER: CandidateState.DEFERRED,
 }
-_OPEN = {CandidateState.PENDING, CandidateState.DEFERRED}
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,7 +187,7 @@ def _check_open(version: CandidateVersion, verdict: Verdict) -> None:
             newest=version.newest,
         )
     deferred_again = version.state is CandidateState.DEFERRED and verdict is Verdict.DEFER
-    if version.state not in _OPEN or deferred_again:
+    if version.state not in OPEN_STATES or deferred_again:
         made = version.decision
         by = f" by {made.actor.reviewer.partition(' <')[0]}" if made else ""
         why = f": “{made.reason}”" if made and made.reason else ""

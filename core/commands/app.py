@@ -45,7 +45,10 @@ def root(
     debug: bool = typer.Option(False, "--debug", help="Show tracebacks."),
     version: bool = typer.Option(False, "--version", help="Show the version and end."),
 ) -> None:
-    """Without a command the desk opens."""
+    """Without a command the desk opens.
+
+    It draws in ASCII where the locale is not UTF-8; MEMDESK_ASCII=1 or 0 asks for it, or for signs.
+    """
     given = options()
     given.workspace, given.store, given.reviewer = workspace, store, reviewer
     given.json, given.debug = as_json, debug

@@ -155,10 +155,11 @@ def retry(operation: str | None = typer.Argument(None, help="A failed operation.
     from core.operations import together
 
     desk = desk_()
-    items = [{"operation_id": o, "outcome": s} for o, s in operations.recover(desk)]
+    outcomes = dict(operations.recover(desk))
     if operation is not None:
         written = together.confirm(desk, operations.resolve(desk, operation))
-        items.append({"operation_id": written.operation_id, "outcome": written.state.value})
+        outcomes[written.operation_id] = written.state.value
+    items = [{"operation_id": o, "outcome": s} for o, s in outcomes.items()]
     lines = [f"{i['operation_id']}  {i['outcome']}" for i in items]
     emit({"items": items, "next": None}, *(lines or ["Nothing to finish."]))
 

@@ -350,6 +350,8 @@ def recover(desk: Desk) -> list[tuple[str, str]]:
     """
     with desk.store.read() as view:
         waiting = view.operations.prepared(desk.workspace.checkout)
+    if desk.store.read_only:
+        return [(o.operation_id, "store.read-only") for o in waiting]
     outcomes = _recover(desk, waiting)
     with operations_lock(desk):
         for handler in HANDLERS.values():

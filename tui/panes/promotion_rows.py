@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from core.wording import some
+from core.wording import age, some
 from tui.theme import STATE_ROLE, Glyphs
 from tui.widgets.lines import Cells, fit, justified, width_of
-from tui.widgets.text import age, kind, name_of, short, subject
+from tui.widgets.text import kind, name_of, short, subject
 
 if TYPE_CHECKING:
     from schemas.candidates import CandidateRow
