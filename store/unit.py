@@ -22,6 +22,7 @@ from store.migrations import HEAD, triggers
 from store.operations import Operations
 from store.promotion import Promotion
 from store.proving import Proving
+from store.sources import Sources
 from store.tables import LEDGER_HEAD, WORKSPACE
 
 
@@ -71,6 +72,11 @@ class Unit:
     def promotion(self) -> Promotion:
         """Beliefs."""
         return Promotion(self._c, self._ws)
+
+    @cached_property
+    def sources(self) -> Sources:
+        """What closes messages for good."""
+        return Sources(self._c, self._ws)
 
     @cached_property
     def compaction(self) -> Compaction:

@@ -22,10 +22,10 @@ from core.compaction.overview import Overview
 from core.config import DeskTable
 from core.evidence import lookup
 from core.follow import follow
-from core.operations import confirm
+from core.operations import confirm, together
 from core.operations import preview as operations
 from core.operations.preview import Exact
-from core.promotion import preview, standing
+from core.promotion import drift, lifecycle, preview, standing
 from core.promotion.consumers import wiki
 from core.promotion.standing import Standing
 from core.workspace import branch
@@ -38,7 +38,8 @@ from schemas.candidates import (
 from schemas.choices import OPEN_STATES
 from schemas.common import Door
 from schemas.evidence import Event
-from schemas.operations import Moved, OperationState, Receipt
+from schemas.operations import Moved, OperationState, Receipt, Written
+from schemas.promotion import ENDED
 from schemas.reasons import REASONS, Reason
 from schemas.status import Status
 from schemas.storage import CandidateFilter, Place
@@ -57,6 +58,9 @@ class Counts:
     operations: dict[str, int]
     receipts: int
     beliefs: int
+    """What stands at consumers now, whoever changed it."""
+    ended: int
+    """What stood there and was ended."""
     due: tuple[int, ...] = ()
     """Numbers of deferred candidates whose day has come: they need a decision again."""
     next_due: int | None = None
@@ -173,11 +177,14 @@ class Client(Looking, Cutting):
     def counts(self) -> Counts:
         """Everything the frame counts."""
         with self.desk.store.read() as view:
+            held = view.promotion.counts()
+            ended = sum(count for state, count in held.items() if state in ENDED)
             return Counts(
                 view.candidates.counts(),
                 view.operations.counts(),
                 view.operations.receipt_count(),
-                sum(view.promotion.counts().values()),
+                sum(held.values()) - ended,
+                ended,
                 tuple(view.candidates.due(self.now(), _DUE)),
                 view.candidates.next_due(self.now()),
                 view.candidates.count(CandidateFilter(lanes=lanes.IN_RULES)),
@@ -339,14 +346,31 @@ class Client(Looking, Cutting):
 
     # promotion
 
-    @staticmethod
-    def consumers() -> list[str]:
-        """Where a candidate can go, the usual one first."""
-        return preview.consumers()
+    def consumers(self) -> list[str]:
+        """Where a candidate can go now, the usual one first."""
+        return preview.offered(self.desk)
 
     def preview(self, id_: str, version: int, consumer: str) -> Exact:
         """Build the preview of a version."""
         return preview.exact(self.desk, CandidateRef(id_, version), consumer)
+
+    def preview_all(self, wanted: CandidateFilter, chosen: Mapping[str, str], usual: str) -> Exact:
+        """One preview of all that a list holds, each to its consumer."""
+        going = [
+            preview.Going(CandidateRef(id_, version), chosen.get(id_, usual))
+            for _number, id_, version in self.refs(wanted)
+        ]
+        return preview.waiting(self.desk, going)
+
+    def end(self, action: str, belief: str, at: str, reason: str) -> Exact:
+        """Build the preview of ending a belief at a consumer."""
+        with self.desk.store.read() as view:
+            found = lifecycle.resolve(view, belief)
+        return lifecycle.preview(self.desk, action, found, reason=reason, at=at)
+
+    def other_way(self, shown: Exact) -> Exact:
+        """The same promotion with what it supersedes kept beside it, or the other way round."""
+        return preview.other_way(self.desk, shown.preview.operation_id)
 
     def look(self, operation_id: str) -> Exact:
         """A stored preview as things stand now."""
@@ -375,17 +399,21 @@ class Client(Looking, Cutting):
         """Both versions of each file of a diverged operation."""
         return operations.divergence(self.desk, operation_id)
 
-    def confirm(self, operation_id: str) -> Receipt:
+    def confirm(self, operation_id: str) -> Written:
         """Write exactly what was previewed."""
-        return confirm.confirm(self.desk, operation_id)
+        return together.confirm(self.desk, operation_id)
 
-    def receipt_of(self, operation_id: str) -> Receipt | None:
-        """The receipt an operation left, if it was applied."""
-        with self.desk.store.read() as view:
-            return view.operations.receipt(operation_id)
+    def receipts_of(self, operation_id: str) -> list[Receipt]:
+        """The receipts an operation left: its own, or those of its consumers."""
+        return together.receipts(self.desk, operation_id)
 
     def listed(self, name: written.Name, words: str, near: Sequence[Newest]) -> Result:
-        """The shape of a list of what was written, its first page and those around `near`."""
+        """The shape of a list of what was written, its first page and those around `near`.
+
+        What is in memory is compared with its destinations first.
+        """
+        if name == "memory":
+            drift.follow(self.desk)
         with self.desk.store.read() as view:
             anchors, total = written.anchors(view, name, words)
             fetch = partial(written.window, view, name, words)

@@ -56,6 +56,7 @@ class Glyphs:
     rejected: str = "✗"
     deferred: str = "⧖"
     superseded: str = "»"
+    fenced: str = "⊘"
     lapsed: str = "∅"
     stale: str = "⟳"
     hold: str = "⊝"
@@ -92,6 +93,11 @@ class Glyphs:
             "failed": self.rejected,
             "diverged": self.stale,
             "cancelled": self.superseded,
+            "active": self.promoted,
+            "revoked": self.rejected,
+            "archived": self.superseded,
+            "removed": self.lapsed,
+            "drifted": self.edited,
         }.get(name, "?")
 
 
@@ -103,6 +109,7 @@ ASCII = Glyphs(
     rejected="x",
     deferred="z",
     superseded="^",
+    fenced="F",
     lapsed="E",
     stale="S",
     hold="H",
@@ -138,6 +145,11 @@ STATE_ROLE = {
     "failed": "bad",
     "diverged": "warn",
     "cancelled": "muted",
+    "active": "good",
+    "revoked": "bad",
+    "archived": "muted",
+    "removed": "muted",
+    "drifted": "warn",
 }
 
 

@@ -138,8 +138,10 @@ def run(open_ui: OpenUi | None, front: list[str], rest: list[str]) -> int:
     import core.commands.artifacts
     import core.commands.candidates
     import core.commands.compaction
+    import core.commands.context
     import core.commands.demo
     import core.commands.evidence
+    import core.commands.lifecycle
     import core.commands.onboarding
     import core.commands.promotion
     import core.commands.whole  # noqa: F401

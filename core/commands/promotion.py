@@ -1,4 +1,4 @@
-"""`promotion preview|confirm|list|retry|receipts|beliefs` (spec 5)."""
+"""`promotion preview|confirm|list|retry|receipts` (spec 5)."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from core.commands.app import app, desk_, diff_lines, emit
 from core.wording import some
 from schemas.errors import Refused
 from schemas.reasons import reason
+from schemas.subject import parted
 
 if TYPE_CHECKING:
     from core.ports import Desk
@@ -27,6 +28,9 @@ def preview(
     ),
     to: str = typer.Option("line-memory", "--to", help="The consumer of those that name none."),
     target: list[str] = typer.Option([], help="Not used by line-memory."),
+    beside: bool = typer.Option(
+        False, help="Leave beliefs that contradict it as they are, instead of superseding them."
+    ),
 ) -> None:
     """Show the exact bytes a confirm would write; nothing is touched."""
     from core.candidates import rules
@@ -40,7 +44,7 @@ def preview(
     with desk.store.read() as view:
         named = [ref.partition("=") for ref in refs]
         going = [Going(resolve(view, ref), own or to) for ref, _, own in named]
-    result = together(desk, going, text=True).preview
+    result = together(desk, going, beside=beside, text=True).preview
     emit(result, *preview_lines(result))
 
 
@@ -119,8 +123,6 @@ def list_(
 
 def _about(subject: str) -> str:
     """One version, how many there are, or a path."""
-    from schemas.operations import parted
-
     named = parted(subject)
     if len(named) > 1:
         return some(len(named), "candidate")
@@ -186,21 +188,3 @@ def receipts(
     lines = [line for r in found for line in _receipt(r)]
     items = [r.model_dump(mode="json") for r in found]
     emit({"items": items, "next": cursor}, *(lines or ["No receipts."]))
-
-
-@promotion.command("beliefs")
-def beliefs(
-    limit: int = typer.Option(100, min=1, max=10_000),
-    after: str | None = typer.Option(None, help="Cursor of the page before."),
-) -> None:
-    """What is in memory, with the receipts that put it there."""
-    from schemas.common import Page
-
-    with desk_().store.read() as view:
-        found, cursor = view.promotion.beliefs(Page(limit=limit, after=after))
-    lines = [
-        f"{b.id[:10]}  {', '.join(f'{c.consumer} {c.state}' for c in b.consumers)}  {b.statement}"
-        for b in found
-    ]
-    items = [b.model_dump(mode="json") for b in found]
-    emit({"items": items, "next": cursor}, *(lines or ["Nothing has been promoted."]))

@@ -386,10 +386,9 @@ async def test_the_receipt_stands_beside_its_own_row(laid: Desk, workspace: Path
         row = desk.promotion.waiting
         assert row is not None and row.id == row_of(laid, 0).id
         assert "◉" in desk.row_of(STATEMENTS[0][:20]) and "To promote 2" in desk.rows()[1]
-        assert desk.promotion.receipt is not None
-        assert desk.promotion.receipt.subject.startswith(row.id)
+        assert desk.promotion.receipts[0].subject.startswith(row.id)
         await desk.press("j")
-        assert desk.promotion.receipt is None and "p shows the exact bytes" in desk.text()
+        assert not desk.promotion.receipts and "p shows the exact bytes" in desk.text()
         await desk.press("p")
         await desk.sees("READY")
         shown, row = desk.promotion.preview, desk.promotion.waiting

@@ -303,11 +303,11 @@ async def test_lists_of_writes_and_receipts_keep_their_place(laid: Desk, workspa
         assert "Receipts 2" in desk.rows()[1] and desk.promotion.list.total == 2
         assert "ledger" in desk.text() and TEXT in desk.text()
         await desk.press("j")
-        named = desk.promotion.receipt
+        named = desk.promotion.receipts
         promote(priya, 3)
         await desk.until(lambda: desk.promotion.list.total == 3)
         await desk.settle()
-        assert desk.promotion.receipt == named and desk.promotion.list.index == 2
+        assert desk.promotion.receipts == named and desk.promotion.list.index == 2
     priya.store.close()
 
 

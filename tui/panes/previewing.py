@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from textual import work
 
 from core.wording import some
+from schemas.subject import parted
 from tui import collector
 from tui.panes import promotion_stale as stale
 from tui.panes import promotion_text as write
@@ -19,13 +20,14 @@ from tui.widgets.lines import Row
 from tui.widgets.text import header, short, subject
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable, Sequence
+    from collections.abc import Callable, Hashable, Mapping, Sequence
 
     from core.operations.envelope import Target
     from core.operations.preview import Exact
     from core.promotion.standing import Foreign, Standing
     from core.textdiff import Comparison
-    from schemas.operations import Preview, Receipt
+    from schemas.operations import FailedSink, Preview, Receipt
+    from schemas.storage import CandidateFilter
     from tui.client import Client, Half
 
 _AHEAD = 100
@@ -59,7 +61,7 @@ class PreviewingPane(ListingPane):
         """How its operation stands now, when something moved."""
         self.unfinished: tuple[Half, ...] = ()
         """Confirmed writes of any desk that stopped halfway: what is previewed beside them is off."""
-        self.receipt: Receipt | None = None
+        self.receipts: Sequence[Receipt] = ()
         """What stands in the preview's place once it is written."""
         self.view = View()
         self._base: Sequence[Target] = ()
@@ -101,6 +103,21 @@ class PreviewingPane(ListingPane):
         """Build a preview anew, whatever it is about."""
         self._open(lambda client: client.again(preview.operation_id))
 
+    def preview_all(self, wanted: CandidateFilter, chosen: Mapping[str, str], usual: str) -> None:
+        """Build one preview of all that a list holds, each to its consumer."""
+        self._open(lambda client: client.preview_all(wanted, chosen, usual))
+
+    def end_preview(self, action: str, belief: str, at: str, reason: str) -> None:
+        """Build the preview of ending a belief at a consumer."""
+        self._open(lambda client: client.end(action, belief, at, reason))
+
+    def action_beside(self) -> None:
+        """Keep what the preview supersedes beside it, or supersede it after all."""
+        shown = self.read
+        if shown is None or self._busy or not shown.preview.versions or not shown.preview.conflicts:
+            return
+        self._open(lambda client: client.other_way(shown))
+
     @work(exclusive=True, group="promotion-preview")
     async def _open(self, make: Callable[[Client], Exact]) -> None:
         client = self.client
@@ -134,13 +151,15 @@ class PreviewingPane(ListingPane):
         client, tab = self.client, self.tab
         if client is None or self._busy:
             return
-        receipt = await self.ask(lambda: client.receipt_of(operation_id))
-        if receipt is not None:
-            if tab == self.tab:
-                self.show_receipt(receipt, "applied")
+        receipts = await self.ask(lambda: client.receipts_of(operation_id))
+        if receipts is None:
             return
         found = await self.ask(lambda: client.look(operation_id))
         if found is None:
+            return
+        if found.preview.state.value == "applied":
+            if tab == self.tab:
+                self.show_receipts(receipts, "applied")
             return
         moved = None
         if found.preview.moved:
@@ -170,7 +189,7 @@ class PreviewingPane(ListingPane):
         self._armed = self._painted = False
         self._seen = reading.seen
         self._base, self._under = reading.base, reading.under
-        self.read, self.stale, self.receipt = exact, moved, None
+        self.read, self.stale, self.receipts = exact, moved, ()
         self._reads = self.tab == 0
         self._title()
         self.detail.show_laid(laid, keep_place=keep_place)
@@ -185,7 +204,9 @@ class PreviewingPane(ListingPane):
         from core.promotion.standing import foreign
 
         old, new = self.preview, exact.preview
-        if old is None or (old.subject, old.consumer) != (new.subject, new.consumer):
+        if old is None or old.consumer != new.consumer:
+            return _Reading(False, exact.targets, (), set())
+        if not set(parted(new.subject)) <= set(parted(old.subject)):
             return _Reading(False, exact.targets, (), set())
         base = self._base or exact.targets
         there = {t.path: t.before for t in exact.targets}
@@ -233,23 +254,31 @@ class PreviewingPane(ListingPane):
         p, g = self.read.preview, self.glyphs
         added = sum(t.added for t in p.targets)
         removed = sum(t.removed for t in p.targets)
-        what = f"{subject(p.subject)} {g.arrow} {p.consumer}"
+        ends = f"{p.action} " if p.subject.startswith("bel_") else ""
+        what = f"{ends}{subject(p.subject)} {g.arrow} {p.consumer}"
         size = f"{some(len(p.targets), 'file')} {g.dot} +{added} -{removed}"
         state = "" if p.state.value == "previewed" else f" {g.dot} {p.state.value}"
         left = f"{short(p.operation_id, 8)} {g.dot} {what}"
         self.title(left, size + state, f"+{added} -{removed}")
 
-    def show_receipt(self, receipt: Receipt, state: str) -> None:
-        """A receipt in the preview's place."""
+    def show_receipts(
+        self, receipts: Sequence[Receipt], state: str, failed: Sequence[FailedSink] = ()
+    ) -> None:
+        """What was written in the preview's place; what failed beside it comes first."""
         self.drop()
-        self.receipt = receipt
-        self.title(short(receipt.receipt_id), state)
-        self.detail.show(write.receipt(receipt, self.glyphs))
+        self.receipts = receipts
+        self.title(", ".join(short(r.receipt_id) for r in receipts), state)
+        lines = [line for f in failed for line in write.failed(f, self.glyphs)]
+        for n, r in enumerate(receipts):
+            lines += [Line()] * bool(n)
+            lines += write.receipt(r, self.glyphs)
+        self.detail.show(lines)
 
     def drop(self) -> None:
         """Leave the preview; its operation stays stored and can be found under writes."""
         self._armed = self._painted = self._late = False
-        self.read = self.stale = self.receipt = None
+        self.read = self.stale = None
+        self.receipts = ()
         self._seen, self._base, self._under, self.unfinished = set(), (), (), ()
         self._reads = False
         self.draw_view()

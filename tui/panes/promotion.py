@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, ClassVar, cast
 
 from textual.binding import BindingType
@@ -9,7 +10,7 @@ from textual.binding import BindingType
 from tui import keys
 from tui.messages import Hints
 from tui.panes import promotion_text as write
-from tui.panes.promotion_lists import TABS, ListsPane
+from tui.panes.promotion_lists import TABS, USUAL, ListsPane
 from tui.panes.promotion_rows import id_of
 from tui.widgets.document import Line
 from tui.widgets.rows import PagedList
@@ -17,6 +18,8 @@ from tui.widgets.text import short
 from tui.written import Item
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from schemas.candidates import CandidateRow
     from schemas.operations import Receipt
     from schemas.promotion import Belief
@@ -75,7 +78,7 @@ class PromotionPane(ListsPane):
             at = (self.tab, id_of(item), item.place)
         before, self._at = self._at, at
         if at is None:
-            if self.read is None and self.receipt is None:
+            if self.read is None and not self.receipts:
                 self._say_empty()
         elif at != before:
             self.bar.moved_on()
@@ -91,12 +94,12 @@ class PromotionPane(ListsPane):
             self.staying = ""
             self.drop()
             self._invite()
-        elif self.read is None and self.receipt is None:
+        elif self.read is None and not self.receipts:
             self._invite()
 
     def _show(self, item: Item) -> None:
         if item.receipt is not None:
-            self.show_receipt(item.receipt, "")
+            self.show_receipts((item.receipt,), "")
         elif item.held is not None:
             self.drop()
             self.title(short(item.held.belief.id), item.held.at.state.value)
@@ -148,6 +151,47 @@ class PromotionPane(ListsPane):
         elif item is not None and item.held is not None:
             self._preview_elsewhere(item.held.belief)
 
+    async def _end(self, action: str) -> None:
+        """Ask why, then preview ending the statement under the cursor where it stands."""
+        held = self.item.held if self.item else None
+        if held is None or self._busy:
+            return
+        if held.at.state.value not in ("active", "drifted"):
+            self.bar.say(f"it is {held.at.state.value} already", "warn")
+            return
+        belief, at = held.belief.id, held.at.consumer
+
+        async def done(words: str | None) -> None:
+            await self.answered()
+            if words is None:
+                self.bar.moved_on()
+            else:
+                self.end_preview(action, belief, at, words)
+
+        await self.ask_for("reason", f"why {action} it (enter for no reason)", done)
+
+    async def action_revoke(self) -> None:
+        """Preview revoking the statement under the cursor."""
+        await self._end("revoke")
+
+    async def action_archive(self) -> None:
+        """Preview archiving it."""
+        await self._end("archive")
+
+    async def action_remove(self) -> None:
+        """Preview taking its words out of its consumer."""
+        await self._end("remove")
+
+    def action_together(self) -> None:
+        """One preview for all that wait, each to its consumer."""
+        if self.tab or self._busy:
+            return
+        if not self.list.total:
+            self.bar.say("nothing is accepted and waiting", "warn")
+            return
+        self.staying = ""
+        self.preview_all(replace(self._filter(), keep=()), self._chosen, USUAL)
+
     def _missing(self, belief: Belief) -> list[str]:
         """Consumers that do not hold a belief yet."""
         there = {at.consumer for at in belief.consumers}
@@ -170,10 +214,10 @@ class PromotionPane(ListsPane):
             self.reload()
         self.open_preview(candidate, version, self.consumer_of(candidate))
 
-    def written(self, receipt: Receipt) -> None:
-        """The receipt stands beside its own row, which stays until the cursor leaves it."""
-        if self.tab == 0:
-            self.stay(receipt.subject.partition("@")[0])
+    def written(self, receipts: Sequence[Receipt]) -> None:
+        """A receipt stands beside its own row, which stays until the cursor leaves it."""
+        if self.tab == 0 and len(receipts) == 1 and " " not in receipts[0].subject:
+            self.stay(receipts[0].subject.partition("@")[0])
 
     def show_write(self, id_: str) -> None:
         """List an operation, a receipt or a belief alone in its list; esc brings back what was
@@ -204,7 +248,7 @@ class PromotionPane(ListsPane):
         if self._before is not None:
             self.return_to(self._before)
             return
-        if self.words and (self.tab or (self.read is None and self.receipt is None)):
+        if self.words and (self.tab or (self.read is None and not self.receipts)):
             self.words = ""
             self.show_words()
         self.staying = ""
@@ -262,7 +306,7 @@ class PromotionPane(ListsPane):
     def action_copy_text(self) -> None:
         """Copy the statement."""
         if (p := self.preview) is not None:
-            self.desk_app.copy(p.statement or p.subject)
+            self.desk_app.copy("\n".join(v.statement for v in p.versions) or p.subject)
         elif (row := self.waiting) is not None:
             self.desk_app.copy(row.statement)
 
@@ -274,8 +318,13 @@ class PromotionPane(ListsPane):
             many = self.client is not None and len(self.client.consumers()) > 1
             here = row.state == "promoted" and row.id not in self._chosen
             out = [("p", "receipt" if here else "preview"), *([("P", "consumer")] if many else [])]
-        elif item is not None and item.held is not None and self._missing(item.held.belief):
-            out = [("p", "preview for another consumer")]
+            if self.list.total > 1:
+                out.append(("B", f"one preview for all {self.list.total:,}"))
+        elif item is not None and item.held is not None:
+            if item.held.at.state.value in ("active", "drifted"):
+                out = [("r", "revoke"), ("a", "archive"), ("x", "remove")]
+            if self._missing(item.held.belief):
+                out.append(("p", "preview for another consumer"))
         if self.list.row is not None:
             out += [("j/k", "move"), ("/", "filter")]
         if self.words:

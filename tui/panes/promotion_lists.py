@@ -142,6 +142,9 @@ class ListsPane(WritingPane):
             ends = [f"ages since {_SINCE[1]}{dot}{states}", states]
         else:
             ends = [f"ages since {_SINCE[self.tab]}{dot}] next list", "] next list"]
+            c = self._counts
+            if self.tab == 3 and c is not None and c.ended:
+                ends = [f"{c.ended:,} ended{dot}] next list", f"{c.ended:,} ended"]
         return [[(f"{e} ", "muted")] for e in ends] + [[]]
 
     def draw_view(self) -> None:
@@ -160,5 +163,6 @@ class ListsPane(WritingPane):
         if isinstance(item, Item):
             return rows.written(item, self.glyphs, width, now)
         row, p = cast("CandidateRow", item), self.preview
-        stale = p is not None and self.stale is not None and p.candidate == row.id
+        own = f"{row.id}@"
+        stale = self.stale is not None and p is not None and own in p.subject
         return rows.waiting(row, self.consumer_of(row.id), self.glyphs, width, now, stale=stale)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from core.wording import ago, some, verb
+from schemas.subject import parted
 from tui.panes import promotion_text as write
 from tui.theme import Glyphs
 from tui.widgets.diff import View
@@ -100,6 +101,9 @@ def stale(
 
 def after(exact: Exact, now: Standing, read: set[Hashable]) -> list[Line]:
     """What p would show, in words."""
+    if now.refusal is not None and len(parted(exact.preview.subject)) > 1:
+        text = f" p leaves out what can't be written any more: {now.refusal.code}."
+        return [Line([(text, "warn")], indent=1)]
     if now.refusal is not None:
         text = f" p is refused: {now.refusal.code}. {now.refusal.remedy}"
         return [Line([(text, "warn")], indent=1)]

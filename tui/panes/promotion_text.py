@@ -8,17 +8,19 @@ from typing import TYPE_CHECKING
 from core.promotion.reading import FOREIGN, of_copy
 from core.textdiff import Comparison, TextDiff
 from core.wording import some
-from tui.theme import Glyphs
+from schemas.subject import parted
+from tui.theme import STATE_ROLE, Glyphs
 from tui.widgets.diff import DiffText, View
 from tui.widgets.document import Line
-from tui.widgets.text import digest8, header, short
+from tui.widgets.text import brief, digest8, header, short, subject
 from tui.widgets.text import exact as exact_time
 
 if TYPE_CHECKING:
     from core.operations.envelope import Copy
     from core.operations.preview import Exact
     from core.promotion.standing import Foreign
-    from schemas.operations import Preview, Receipt
+    from schemas.operations import FailedSink, Preview, Receipt
+    from schemas.promotion import BeliefAtConsumer
     from tui.written import Held
 
 _EFFECT = {
@@ -29,7 +31,11 @@ _EFFECT = {
     "same-bytes": "=",
     "same-receipt": "=",
     "withhold": "!",
+    "left-out": "!",
 }
+
+_ENDS = ("belief.superseded", "belief.revoked", "belief.archived", "belief.removed")
+_ROLES = {"effect.closes": "bad"}
 
 
 def preview(
@@ -47,7 +53,7 @@ def preview(
     With `bytes_only` effects and checks are left out.
     """
     p = exact.preview
-    lines: list[Line] = [Line([(" " + (p.statement or p.subject), "owner")], indent=1), Line()]
+    lines = [*_about(p, g), Line()]
     if under:
         lines.append(header("moved under you since you began to read", _size(under), g))
         lines += foreign(under, exact, g, view)
@@ -68,6 +74,19 @@ def preview(
             lines += DiffText(target.path, g, view, group=n).lines(compared.at(view.context))
         lines.append(Line([(_file_facts(p, target.path, g), "muted")], indent=10))
     return lines if bytes_only else [*lines, *effects(p, g), *_checks(p, g)]
+
+
+def _about(p: Preview, g: Glyphs) -> list[Line]:
+    """What it is about: the statement, each of several with where it goes, or a path."""
+    if len(p.versions) < 2:
+        return [Line([(" " + (p.statement or p.subject), "owner")], indent=1)]
+    lines = [header("statements", str(len(p.versions)), g)]
+    for v in p.versions:
+        text = f" {subject(v.ref)} {g.arrow} {v.consumer}  "
+        lines.append(Line([(text, "muted"), (v.statement, "owner")], indent=3))
+        if v.reason:
+            lines.append(Line([(f"   reason recorded: “{v.reason}”", "muted")], indent=3))
+    return lines
 
 
 def _copied(copy: Copy, group: int) -> list[Line]:
@@ -132,15 +151,22 @@ def effects(p: Preview, g: Glyphs) -> list[Line]:
     """What a confirm brings beside the bytes, conflicts among it."""
     lines = [header("effects", str(len(p.affects)), g)]
     for e in p.affects:
-        role = "warn" if e.code.startswith(("conflict", "withhold")) else "text"
+        role = _ROLES.get(e.code, "warn" if _EFFECT.get(e.code) == "!" else "text")
         # Where no file is written, its effects are what a reader must have seen.
         keys = () if p.targets else ((e.code, e.text),)
-        lines.append(Line([(f" {_EFFECT.get(e.code, g.dot)} {e.text}", role)], 3, keys))
-    for c in p.conflicts:
+        lines.append(Line([(f" {_sign(e.code, g)} {brief(e.text)}", role)], 3, keys))
+    for c in (c for c in p.conflicts if c.ref not in p.supersedes):
         place = c.ref if c.rule else short(c.ref)
         text = f" ! {c.code}   {c.layer} {place}  {c.statement}"
         lines.append(Line([(text, "warn")], indent=3))
     return lines
+
+
+def _sign(code: str, g: Glyphs) -> str:
+    if code == "effect.closes":
+        return g.fenced
+    known = _EFFECT.get(code)
+    return known or (g.state(code.partition(".")[2]) if code in _ENDS else g.dot)
 
 
 def _checks(p: Preview, g: Glyphs) -> list[Line]:
@@ -158,15 +184,27 @@ def _checks(p: Preview, g: Glyphs) -> list[Line]:
     return lines
 
 
+def failed(sink: FailedSink, g: Glyphs) -> list[Line]:
+    """A consumer that could not be written beside others that were."""
+    text = f" {g.rejected} {sink.consumer}  {sink.code}: {sink.message}"
+    lines = [Line([(text, "bad")], indent=3)]
+    if sink.remedy:
+        lines.append(Line([(f"   {sink.remedy}", "text")], indent=3))
+    again = f"   Then write it alone: memdesk promotion retry {short(sink.operation_id, 8)}"
+    return [*lines, Line([(again, "muted")], indent=3), Line()]
+
+
 def receipt(r: Receipt, g: Glyphs) -> list[Line]:
     """A receipt in full."""
+    named = parted(r.subject)
+    about = "candidate" if r.subject.startswith("cand_") else "source"
     rows = [
         ("receipt", r.receipt_id),
         ("operation", r.operation_id),
         ("consumer", r.consumer),
         ("state", r.state.value),
-        ("candidate" if r.subject.startswith("cand_") else "source", r.subject),
-        ("belief", r.belief or "-"),
+        *((about, name) for name in named),
+        *(("belief", name) for name in (r.beliefs or (r.belief or "-",))),
         ("reviewer", r.reviewer),
         ("time", exact_time(r.time)),
         ("classification", r.classification.value),
@@ -190,14 +228,29 @@ def held(item: Held, g: Glyphs) -> list[Line]:
         ("state", item.at.state.value),
         ("consumer", item.at.consumer),
         ("candidate", f"{b.candidate}@{b.version}"),
-        ("receipt", item.at.receipt),
         ("recorded", exact_time(b.recorded)),
         ("valid from", exact_time(b.valid_from)),
         ("valid until", exact_time(b.valid_until) if b.valid_until else "no end"),
     ]
     lines = [Line([(" " + b.statement, "owner")], indent=1), Line()]
     lines += [Line([(f" {k:<15}", "muted"), (v, "text")], indent=16) for k, v in rows]
-    others = [at for at in b.consumers if at.consumer != item.at.consumer]
-    lines.append(header("held elsewhere as well", str(len(others)), g))
-    lines += [Line([(f" {at.consumer}  {at.state.value}  {at.receipt}", "text")]) for at in others]
+    lines.append(header("history", "", g))
+    for at in sorted(b.consumers, key=lambda at: at.consumer != item.at.consumer):
+        lines += _history(at, g)
+    return lines
+
+
+def _history(at: BeliefAtConsumer, g: Glyphs) -> list[Line]:
+    """What became of a statement at one consumer, and the receipts that say so."""
+    lines = [Line([(f" {g.promoted} {at.consumer}  written by {short(at.receipt)}", "text")], 3)]
+    state = at.state.value
+    if state != "active":
+        by = f" by {short(at.ended_by)}" if at.ended_by else ""
+        text = f" {g.state(state)} {at.consumer}  {state}{by}  {exact_time(at.since)}"
+        lines.append(Line([(text, STATE_ROLE[state])], indent=3))
+    if at.replacement:
+        lines.append(Line([(f"   in its place {short(at.replacement)}", "text")], indent=3))
+    if state == "drifted":
+        words = "   Its owner changed it outside memdesk; that stands and is never overwritten."
+        lines.append(Line([(words, "warn")], indent=3))
     return lines

@@ -20,10 +20,12 @@ if TYPE_CHECKING:
     from textual.events import Key, Paste
 
     from core.promotion.standing import Standing
-    from schemas.operations import Preview, Receipt
+    from schemas.operations import Preview, Receipt, Written
     from tui.client import Half
 
 _STARTABLE = ("previewed", "failed")
+_NAMED = 3
+"""Written files that are named; more are counted."""
 _BACK = ("esc", "back to the list")
 _AGAIN = ("p", "preview again")
 _MEANS = ("enter", "what this means")
@@ -74,10 +76,11 @@ class WritingPane(PreviewingPane):
                 f" seen {seen} of {of}  every changed line must have been on screen",
                 f" seen {seen} of {of}",
             )
-            self.bar.hold(tops, [("space", "next unseen change"), *self._fold_key(p), _BACK])
+            keys = [("space", "next unseen change"), *self._fold_key(p), *self._beside_key(p)]
+            self.bar.hold(tops, [*keys, _BACK])
         else:
             text = f" READY  {short(p.operation_id, 8)}  seen all {g.dot} fresh"
-            keys = [("c", "arm the write"), *self._fold_key(p), _BACK]
+            keys = [("c", "arm the write"), *self._fold_key(p), *self._beside_key(p), _BACK]
             self.bar.hold(text, keys, role="good")
         self.post_message(Hints())
 
@@ -98,6 +101,13 @@ class WritingPane(PreviewingPane):
         derived = any(t.derived for t in p.targets)
         return [("z", "fold" if self._unfolded else "unfold")] if derived else []
 
+    def _beside_key(self, p: Preview) -> list[tuple[str, str]]:
+        """`b`, when a belief is superseded that could stay, or stays that could be superseded."""
+        if p.supersedes and p.candidate:
+            return [("b", "keep both")]
+        could = any(c.ref.startswith("bel_") and c.layer == p.consumer for c in p.conflicts)
+        return [("b", "supersede it")] if could and p.candidate else []
+
     def _stale_texts(self, now: Standing) -> list[str]:
         """What changed and by whom; the first that has room is shown."""
         names = ", ".join(dict.fromkeys(m.what for m in now.moved))
@@ -116,15 +126,23 @@ class WritingPane(PreviewingPane):
         if not p.targets:
             what = f"{p.action} {p.subject} in"
         whole = [f" ARMED  {what} {p.consumer}"]
+        if (count := len(p.versions)) > 1:
+            whole.append(some(count, "statement"))
         if p.supersedes:
-            whole.append(f"supersede {len(p.supersedes):,}")
-        brief = list(whole)
-        if count := len(p.conflicts):
+            whole.append(f"supersede {some(len(p.supersedes), 'belief')}")
+        elif p.subject.startswith("bel_"):
+            whole.append(f"{p.action} 1 belief")
+        brief = [whole[0].removesuffix(f" to {p.consumer}"), *whole[1:]] if p.closes else [*whole]
+        if p.closes:
+            closes = f"close {some(len(p.closes), 'source')} for good"
+            whole.append(closes)
+            brief.append(closes)
+        if count := sum(c.ref not in p.supersedes for c in p.conflicts):
             stay = verb(count, "stays", "stay")
             whole.append(f"{some(count, 'conflicting statement')} {stay}")
             brief.append(f"{some(count, 'conflict')} {stay}")
         if p.duplicate:
-            thing = "line" if p.candidate else "copy"
+            thing = "line" if p.versions else "copy"
             whole.append(f"the {thing} stands already")
             brief.append(f"{thing} stands")
         return [dot.join(whole), dot.join(brief)]
@@ -192,7 +210,7 @@ class WritingPane(PreviewingPane):
             return
         self.bar.hold(f" WRITING  {short(p.operation_id, 8)}", [])
         try:
-            receipt = await self.attempt(lambda: client.confirm(p.operation_id))
+            written = await self.attempt(lambda: client.confirm(p.operation_id))
         except MemdeskError as err:
             self._busy = False
             self.draw_bar()
@@ -200,20 +218,29 @@ class WritingPane(PreviewingPane):
             self.check()
         else:
             self._busy = False
-            self._written(receipt)
+            self._written(written)
         self.post_message(Changed())
 
-    def written(self, receipt: Receipt) -> None:
+    def written(self, receipts: Sequence[Receipt]) -> None:
         """A write is done; the list may keep its row."""
 
-    def _written(self, receipt: Receipt) -> None:
-        g = self.glyphs
-        self.written(receipt)
-        self.show_receipt(receipt, "written")
-        names = [t.path.rpartition("/")[2] for t in receipt.targets]
-        files = ", ".join(names) or f"{receipt.action} {receipt.subject}"
-        by = f"written before by {name_of(receipt.reviewer)}" if receipt.replayed else "WRITTEN"
-        self.bar.say(f"{g.promoted} {by} {short(receipt.receipt_id)} {g.dot} {files}", "good")
+    def _written(self, done: Written) -> None:
+        g, receipts = self.glyphs, done.receipts
+        self.written(receipts)
+        self.show_receipts(receipts, "written", done.failed)
+        first = receipts[0]
+        names = [t.path.rpartition("/")[2] for r in receipts for t in r.targets]
+        files = ", ".join(names[:_NAMED]) or f"{first.action} {first.subject}"
+        if more := len(names) - _NAMED:
+            files += f" and {more} more" if more > 0 else ""
+        by = f"written before by {name_of(first.reviewer)}" if first.replayed else "WRITTEN"
+        ids = ", ".join(short(r.receipt_id) for r in receipts)
+        if done.failed:
+            lost = ", ".join(f"{f.consumer} {f.code}" for f in done.failed)
+            retry = short(done.operation_id, 8)
+            self.bar.say(f"{g.rejected} NOT ALL WRITTEN  {lost} {g.dot} retry {retry}", "bad")
+        else:
+            self.bar.say(f"{g.promoted} {by} {ids} {g.dot} {files}", "good")
         self.focus_list()
 
     def action_fold(self) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from datetime import UTC, datetime
 
+from schemas.subject import parted
 from tui.theme import Glyphs
 from tui.widgets.document import Line
 
@@ -33,7 +34,9 @@ def short(id_: str, digits: int = 6) -> str:
 
 
 def subject(text: str) -> str:
-    """What an operation is about, as lists show it: a candidate's version, or a path."""
+    """What an operation is about, as lists show it: a candidate's version, several, or a path."""
+    if (count := len(parted(text))) > 1:
+        return f"{count:,} candidates"
     id_, at, version = text.partition("@")
     return f"{short(id_)}{at}{version}" if _ID.fullmatch(id_) else text
 
