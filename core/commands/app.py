@@ -24,7 +24,8 @@ if TYPE_CHECKING:
 
 app = typer.Typer(
     name="memdesk",
-    help="The desk where a maintainer decides what coding agents may remember.",
+    help="The desk where a maintainer decides what coding agents may remember.\n\n"
+    "It is drawn in ASCII where the locale is not UTF-8; MEMDESK_ASCII=1 asks for that, 0 for signs.",
     no_args_is_help=False,
     add_completion=False,
     pretty_exceptions_enable=False,
@@ -45,10 +46,7 @@ def root(
     debug: bool = typer.Option(False, "--debug", help="Show tracebacks."),
     version: bool = typer.Option(False, "--version", help="Show the version and end."),
 ) -> None:
-    """Without a command the desk opens.
-
-    It draws in ASCII where the locale is not UTF-8; MEMDESK_ASCII=1 or 0 asks for it, or for signs.
-    """
+    """Without a command the desk opens."""
     given = options()
     given.workspace, given.store, given.reviewer = workspace, store, reviewer
     given.json, given.debug = as_json, debug

@@ -130,6 +130,31 @@ async def test_what_is_said_is_told_to_its_end_at_80_columns(laid: Desk, workspa
         assert len(desk.rows()) == 24 and "project" in desk.rows()[-2]
 
 
+async def test_a_long_message_covers_no_change_that_must_be_seen(workspace: Path) -> None:
+    """Over a preview the message takes its rows from the text: what it hides is not seen."""
+    made = lay(
+        workspace, ["The settlement job " + "reads every entry of the day and " * 9 + "stops."]
+    )
+    async with opened(workspace, (60, 20)) as desk:
+        await desk.press("A")
+        await desk.until(lambda: desk.promotion.preview is not None)
+        before = desk.promotion.detail.size.height
+        desk.promotion.refused(Unusable("store.read-only"))
+        await desk.settle()
+        taken = len(desk.told()) // 60
+        assert taken >= 2 and desk.promotion.detail.size.height <= before - taken
+        assert "nothing is wrong with the store." in desk.told()
+        while not desk.promotion.detail.seen_all:
+            await desk.press("space")
+        desk.promotion.refused(Unusable("store.read-only"))
+        await desk.settle()
+        await desk.press("c")
+        assert "ARMED" in desk.told() and desk.promotion.detail.size.height == before
+        await desk.press("c")
+        assert "READY" in desk.told()
+    made.store.close()
+
+
 @pytest.mark.parametrize("size", [(20, 4), (20, 6), (40, 7)])
 async def test_the_smallest_screen_shows_rows(
     laid: Desk, workspace: Path, size: tuple[int, int]

@@ -35,6 +35,7 @@ _ENTER = {
     "day": "decide",
     "reason": "keep",
     "loss": "not a loss",
+    "why": "preview it",
 }
 """What enter does with the words that are asked for."""
 

@@ -84,6 +84,8 @@ class ListingPane(Pane):
 
     def hints_now(self) -> Keys:
         """While words are typed, letters are letters."""
+        if not self.query(PagedList):  # the desk is being left
+            return []
         if not self.asking and isinstance(self.app.focused, WordsInput):
             return [("enter", "keep the words"), ("esc", "clear them")]
         return super().hints_now()

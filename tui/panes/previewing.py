@@ -76,6 +76,8 @@ class PreviewingPane(ListingPane):
         self._late = False
         """True when an armed preview turned stale: the next enter was meant for the write."""
         self._busy = False
+        self._laid_at = 0
+        """Columns of the screen that the text was laid for."""
 
     @property
     def preview(self) -> Preview | None:
@@ -357,7 +359,13 @@ class PreviewingPane(ListingPane):
         self.aside.display = wide and self.stale is not None
 
     def on_resize(self) -> None:
-        """Between one side and two, or with the list beside or above, the text is another."""
+        """Between one side and two, or with the list beside or above, the text is another.
+
+        In another height it is the same, and what is armed stays armed.
+        """
+        width, self._laid_at = self._laid_at, self.app.size.width
+        if width == self._laid_at:
+            return
         self.draw_view()
         if self.read is not None:
             self._view_as(self.view)

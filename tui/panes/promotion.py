@@ -168,7 +168,7 @@ class PromotionPane(ListsPane):
             else:
                 self.end_preview(action, belief, at, words)
 
-        await self.ask_for("reason", f"why {action} it (enter for no reason)", done)
+        await self.ask_for("why", f"why {action} it; no words are no reason", done)
 
     async def action_revoke(self) -> None:
         """Preview revoking the statement under the cursor."""

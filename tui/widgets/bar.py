@@ -1,7 +1,8 @@
 """The bottom rows: what happened last and the keys valid now, or the one bar for every write.
 
-They are two; where what was said is longer it takes more of them, over the pane and for as long as
-it is said, so that a remedy is never cut and nothing above moves.
+They are two; where what was said is longer it takes more of them for as long as it is said, so that
+a remedy is never cut. It is drawn over the pane, and nothing above moves; but a pane whose rows count
+as seen gives them up instead.
 """
 
 from __future__ import annotations
@@ -93,9 +94,15 @@ class Bar(Widget):
 
     def _changed(self) -> None:
         """Draw what is said now, in as many rows as it needs."""
-        height = len(self._said(self.size.width)) + (self._short_of_rows is False)
+        keys = 0 if self._short_of_rows else 1
+        height = len(self._said(self.size.width)) + keys
         if self.styles.height is None or self.styles.height.value != height:
             self.styles.height = height
+        # Under a write stands what must have been on screen before it: none of it is covered.
+        margin = height if self._held is not None else 1 + keys
+        for panes in self.app.query("#panes"):
+            if panes.styles.margin.bottom != margin:
+                panes.styles.margin = (0, 0, margin, 0)
         self.refresh()
 
     @property
