@@ -139,7 +139,7 @@ def import_file(
                 stem = places.readable(label, desk)
                 where = f"{where}#{stem}"
             with contextlib.closing(stream):
-                place = _Place(where, stem, path.name)
+                place = _Place(where, stem, places.bare(path))
                 yield _import_stream(desk, place, stream, wanted, progress, ahead)
 
 

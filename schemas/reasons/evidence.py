@@ -37,6 +37,18 @@ ROWS = table(
         "Close the agent that writes it, or check it with its own tools, then import again.",
     ),
     (
+        "evidence.compressed",
+        Exit.REFUSED,
+        "The compressed file is damaged or cut; nothing of it was read.",
+        "Wait until its writer has finished, or test it with `zstd -t`, then import again.",
+    ),
+    (
+        "evidence.unpacked-size",
+        Exit.REFUSED,
+        "The compressed file holds more than may be unpacked, or more than records ever do.",
+        "If it is what it says, raise evidence.unpacked_bytes, or unpack it and import that.",
+    ),
+    (
         "evidence.reader-failed",
         Exit.REFUSED,
         "An installed reader failed on the file; what it had read before stays.",
