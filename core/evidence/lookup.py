@@ -35,12 +35,12 @@ def find(view: Reader, text: str) -> tuple[Event, Locator]:
 
 
 def session_named(view: Reader, prefix: str) -> str:
-    """The session that a prefix names; its sub-agents' sessions, which begin alike, are not meant
-    unless the prefix reaches into their part of the name.
+    """The session that a prefix names: itself where it is a whole name, and never a sub-agent's
+    unless the prefix reaches into that part of the name or there is no other.
 
     Raises NotFound `id.not-found`, `id.ambiguous`.
     """
-    found = view.evidence.find_sessions(prefix, 6, agents="/" in prefix)
+    found = view.evidence.find_sessions(prefix, 6, below=False)
     return one_id(prefix, found or view.evidence.find_sessions(prefix, 6))
 
 

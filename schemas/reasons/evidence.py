@@ -25,6 +25,12 @@ ROWS = table(
         "Name a format with --format, or import it as `text`.",
     ),
     (
+        "evidence.too-deep",
+        Exit.REFUSED,
+        "What would tell the format is nested deeper than it can be read (about 1,000 levels).",
+        "Name the format with --format: such a record is then stored whole as `unparsed`.",
+    ),
+    (
         "evidence.not-read",
         Exit.REFUSED,
         "Some files were not read; what could be read was imported.",
