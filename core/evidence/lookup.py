@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from core.evidence import places
+from core.evidence import own, places
 from core.evidence.readers.capped import notice
 from core.identity import Locator, Span, digest, one_id, parse_locator
 from core.ports import Desk, Reader
@@ -143,10 +143,13 @@ def passage(event: Event, start: int, end: int, around: int) -> Passage:
 def source_of(event: Event, span: Span | None) -> Source:
     """A minimised reference to a span of an event, with the quote it stands for.
 
-    Raises Refused `span.outside-text`, `candidate.quote-missing`, `evidence.revoked`.
+    Raises Refused `span.outside-text`, `candidate.quote-missing`, `evidence.revoked`,
+    `evidence.self`.
     """
     if event.revoked:
         raise Refused("evidence.revoked", event=event.id)
+    if own.NOTE in event.notes:
+        raise Refused("evidence.self", event=event.id)
     data = event.text.encode()
     if not data.strip():
         raise Refused("candidate.quote-missing", event=event.id)

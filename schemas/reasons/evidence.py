@@ -78,6 +78,12 @@ ROWS = table(
         "The source was revoked: it can be read, and nothing new may rest on it.",
         "Cite a source that stands.",
     ),
+    (
+        "evidence.self",
+        Exit.REFUSED,
+        "The event is from a run of memdesk's own, in `.memdesk/`: no memory rests on it.",
+        "Cite what was said to it: the event its words were taken from.",
+    ),
     # intake
     (
         "intake.protected-name",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from core.evidence.own import handed_out
 from tui.panes import candidate_text
 from tui.theme import Glyphs
 from tui.widgets.document import Line
@@ -233,4 +234,4 @@ def copied(i: Item) -> str:
     origin = f"session:{i.session}#L{i.line}, {exact(i.time)}, by the {i.author.value}"
     what = _CLASSES[i.class_.value]
     quote = candidate_text.mask(i.quote)
-    return f"“{quote}”\n\n({what} from earlier in this work, lost when it was compacted: {origin})"
+    return handed_out(quote, what, origin)
