@@ -215,6 +215,8 @@ def _back(i: Item, g: Glyphs) -> list[Line]:
     keys = [
         ("Y", "copy as a message for the agent, with its origin"),
         ("m", f"make it a candidate, L{i.line} as its source"),
+        ("A", "make it a candidate, accept it and open its preview"),
+        ("o", "read it in its conversation; backspace comes back"),
         ("r", "not a loss (recorded, with a reason)"),
         ("s", "correct: standing instruction or one-off request"),
     ]
