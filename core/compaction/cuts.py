@@ -60,6 +60,8 @@ class Cut:
     """By locator."""
     watches: dict[str, since.Watch] = field(default_factory=dict)
     _names: dict[str, str] = field(default_factory=dict)
+    _by_beginning: dict[str, list[str]] = field(default_factory=dict)
+    """Watches by how the words begin that a call must hold: a call is held against few of them."""
 
     def settle(self) -> None:
         """Compare everything in the window with what the host wrote and kept."""
@@ -73,6 +75,8 @@ class Cut:
             if words.class_ is ItemClass.STANDING and watch:
                 self.watches[words.locator] = watch
                 self._names[words.name] = words.locator
+                for beginning in watch.beginnings:
+                    self._by_beginning.setdefault(beginning, []).append(words.locator)
         for action in self.held.written:
             path = action.quote
             known = text is not None and (path in text.text or text.holds(path.rpartition("/")[2]))
@@ -100,12 +104,13 @@ class Cut:
 
     def look(self, event: Event) -> None:
         """Hold a later call against the rules that were lost."""
-        watching = [w for w in self.watches.values() if w]
-        if not watching:
+        if not self._by_beginning:
             return
         words = since.words_of(event.text[:65_536])
-        for watch in watching:
-            if watch.look(words):
+        near = {n for w in words for n in self._by_beginning.get(w[:3], ())}
+        for locator in sorted(near & self.watches.keys()):
+            watch = self.watches[locator]
+            if watch and watch.look(words):
                 watch.found.append((event.id, event.line, event.text[:_SHOWN]))
 
     def said_again(self, names: Iterable[str]) -> None:
