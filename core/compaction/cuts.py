@@ -107,11 +107,19 @@ class Cut:
         if not self._by_beginning:
             return
         words = since.words_of(event.text[:65_536])
-        near = {n for w in words for n in self._by_beginning.get(w[:3], ())}
-        for locator in sorted(near & self.watches.keys()):
-            watch = self.watches[locator]
-            if watch and watch.look(words):
+        begun = {w[:3] for w in words} & self._by_beginning.keys()
+        for locator in sorted({n for b in begun for n in self._by_beginning[b]}):
+            watch = self.watches.get(locator)
+            if watch is not None and watch.look(words):
                 watch.found.append((event.id, event.line, event.text[:_SHOWN]))
+            if not watch:
+                self._forget(locator, watch)
+
+    def _forget(self, locator: str, watch: since.Watch | None) -> None:
+        """Look no more for a rule that was said again, or of which enough was found."""
+        for beginning in watch.beginnings if watch is not None else tuple(self._by_beginning):
+            if locator in (there := self._by_beginning.get(beginning, [])):
+                there.remove(locator)
 
     def said_again(self, names: Iterable[str]) -> None:
         """The owner said a lost rule again: what comes now is no longer the cut's."""

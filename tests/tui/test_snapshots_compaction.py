@@ -29,14 +29,12 @@ def lines() -> list[bytes]:
         owner(RULE),
         agent("Logging the full payload for now."),
         owner(KEPT),
-        owner("Refunds above 500 EUR must always have a second approver."),
+        owner("Always get a second approver for refunds above 500 EUR."),
         owner(TASK),
         call("t1", "Read", {"file_path": "/p/src/export.py"}),
         result("t1", "x" * 40_000),
         boundary(155_461),
-        summary(
-            f'All user messages: "{KEPT}"\nRefunds above 500 EUR were given a second approver.'
-        ),
+        summary(f'All user messages: "{KEPT}"\nRefunds above 500 EUR got an approver.'),
         call(
             "t2",
             "Write",
