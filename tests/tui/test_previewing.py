@@ -134,7 +134,7 @@ async def test_a_wiki_page_from_preview_to_receipt(laid: Desk, workspace: Path) 
         assert digests(workspace) == {t.path: t.after_digest for t in shown.targets}
         await desk.press(LEFT)
         assert "In memory 1" in desk.rows()[1] and "wiki" in desk.row_of(STATEMENTS[0][:20])
-        assert "held elsewhere as well" in desk.text()
+        assert "p preview for another consumer" in desk.rows()[-1]
         await desk.press("p")
         await desk.sees("READY")
         await desk.press("c", "enter")
