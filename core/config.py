@@ -80,6 +80,8 @@ class EvidenceTable(_Table):
     batch_events: int = Field(default=500, ge=1, le=500)
     record_bytes: int = Field(default=16 * 1024 * 1024, ge=1024)
     """A longer line is stored as `unparsed`, whole, without being parsed."""
+    unpacked_bytes: int = Field(default=4 * 1024 * 1024 * 1024, ge=1024)
+    """A compressed file that holds more is refused."""
     roots: tuple[str, ...] = ()
     """Further folders in which `init` looks for sessions, relative to the workspace or under `~`."""
 

@@ -159,9 +159,9 @@ class ExtractReport(Document):
     """What extraction did: messages read, statements proposed, already known.
 
     `skipped` counts the messages that proposed nothing: `same-as-earlier` repeats a message of
-    another file or session, `pasted` is too long to be somebody's own words, `list-unnamed` is a
-    document with lists but none under a heading of rules, decisions or facts, `no-statement` is
-    any other that says nothing clearly durable.
+    another file or session, `self` is of a run of memdesk's own, `pasted` is too long to be
+    somebody's own words, `list-unnamed` is a document with lists but none under a heading of
+    rules, decisions or facts, `no-statement` is any other that says nothing clearly durable.
     """
 
     messages: int = 0

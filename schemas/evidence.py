@@ -232,6 +232,8 @@ class ImportReport(Document):
     read: int = 0
     linked: int = 0
     """New events that repeat an event of another session (resumed, forked)."""
+    rewritten: int = 0
+    """Files that were known and were written anew, not added to: what they held before stays."""
     bytes: int = 0
     by_kind: dict[str, int] = Field(default_factory=dict)
     by_author: dict[str, int] = Field(default_factory=dict)
@@ -257,6 +259,8 @@ class FileReport(Contract):
     duplicate: int
     unparsed: int
     waiting: int
+    rewritten: bool = False
+    """True when another, known file stood at this path before."""
     notes: tuple[str, ...] = ()
 
 

@@ -251,6 +251,33 @@ class StoredVersion:
 
 
 @dataclass(frozen=True, slots=True)
+class ListedRow:
+    """What a candidate's row in lists says beside what lists show, for verification."""
+
+    id: str
+    scope: str
+    claim: bytes
+    changed: int
+
+
+@dataclass(frozen=True, slots=True)
+class RawOperation:
+    """An operation as its row holds it, for verification: nothing in it is trusted to be valid."""
+
+    id: str
+    action: str
+    consumer: str
+    subject: str
+    state: str
+    envelope: bytes
+    checkout: str
+    actor: bytes
+    as_of: int
+    created: int
+    error: str | None
+
+
+@dataclass(frozen=True, slots=True)
 class StoredReceipt:
     """A receipt as its row holds it, for verification."""
 

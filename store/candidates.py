@@ -73,6 +73,51 @@ def _keys(order: str) -> list[sa.ColumnElement[Any]]:
     return [_C.place] if column is None else [column, _C.number]
 
 
+def _rows() -> sa.Select[tuple[object, ...]]:
+    """Rows as lists show them, with what stands beside each."""
+    same = (
+        sa.select(sa.literal(1))
+        .where(_K.ws == _C.ws, _K.claim == _C.claim, _K.ref != _C.id, ~_OWN)
+        .correlate(CANDIDATE)
+        .exists()
+    )
+    other = (
+        sa.select(sa.literal(1))
+        .where(
+            _K.ws == _C.ws,
+            _K.key == _C.key,
+            _K.scope == _C.scope,
+            _K.claim != _C.claim,
+            _K.ref != _C.id,
+            ~_OWN,
+            ~sa.select(sa.literal(1))
+            .where(_L.ws == _C.ws, _L.claim == _C.claim, _L.other == _K.claim)
+            .correlate(CANDIDATE, CLAIM)
+            .exists(),
+        )
+        .correlate(CANDIDATE)
+        .exists()
+    )
+    near = (
+        sa.select(sa.literal(1))
+        .join_from(LIKENESS, CLAIM, sa.and_(_K.ws == _L.ws, _K.claim == _L.other))
+        .where(_L.ws == _C.ws, _L.claim == _C.claim, _L.kind == "near")
+        .correlate(CANDIDATE)
+        .exists()
+    )
+    rule = (
+        sa.select(sa.func.min(_K.ref))
+        .where(_K.ws == _C.ws, _K.claim == _C.claim, _K.layer == POLICY)
+        .correlate(CANDIDATE)
+        .scalar_subquery()
+    )
+    named = (same.label("same"), other.label("other"), near.label("near"), rule.label("rule"))
+    return sa.select(CANDIDATE, *named)
+
+
+_ROW = _rows().where(_C.ws == WS, _C.id == ID)
+
+
 class Candidates(Citing):
     """Candidates of one workspace on one connection."""
 
@@ -104,59 +149,19 @@ class Candidates(Citing):
             where.append(matches(f.text, (_C.statement,), (_C.key, _C.id)))
         return where
 
-    def _rows(self) -> sa.Select[tuple[object, ...]]:
-        same = (
-            sa.select(sa.literal(1))
-            .where(_K.ws == _C.ws, _K.claim == _C.claim, _K.ref != _C.id, ~_OWN)
-            .correlate(CANDIDATE)
-            .exists()
-        )
-        other = (
-            sa.select(sa.literal(1))
-            .where(
-                _K.ws == _C.ws,
-                _K.key == _C.key,
-                _K.scope == _C.scope,
-                _K.claim != _C.claim,
-                _K.ref != _C.id,
-                ~_OWN,
-                ~sa.select(sa.literal(1))
-                .where(_L.ws == _C.ws, _L.claim == _C.claim, _L.other == _K.claim)
-                .correlate(CANDIDATE, CLAIM)
-                .exists(),
-            )
-            .correlate(CANDIDATE)
-            .exists()
-        )
-        near = (
-            sa.select(sa.literal(1))
-            .join_from(LIKENESS, CLAIM, sa.and_(_K.ws == _L.ws, _K.claim == _L.other))
-            .where(_L.ws == _C.ws, _L.claim == _C.claim, _L.kind == "near")
-            .correlate(CANDIDATE)
-            .exists()
-        )
-        rule = (
-            sa.select(sa.func.min(_K.ref))
-            .where(_K.ws == _C.ws, _K.claim == _C.claim, _K.layer == POLICY)
-            .correlate(CANDIDATE)
-            .scalar_subquery()
-        )
-        named = (same.label("same"), other.label("other"), near.label("near"), rule.label("rule"))
-        return sa.select(CANDIDATE, *named)
-
     def window(self, filter_: CandidateFilter, start: Place, limit: int) -> list[CandidateRow]:
         """At most `limit` rows from place `start` on, by key, never by offset."""
         keys = _keys(filter_.order)
         from_ = start if isinstance(start, tuple) else (start,)
         after = keys[0] >= from_[0] if len(keys) == 1 else sa.tuple_(*keys) >= sa.tuple_(*from_)
-        query = self._rows().where(*self._where(filter_), after)
+        query = _rows().where(*self._where(filter_), after)
         rows = self._c.execute(query.order_by(*keys).limit(limit))
         return [_row(r, filter_.order) for r in rows]
 
     def rows(self, filter_: CandidateFilter, page: Page) -> tuple[list[CandidateRow], str | None]:
         """A page of rows in the order they were proposed."""
         (after,) = parse_cursor(page.after, 1, -1)
-        query = self._rows().where(*self._where(filter_), _C.number > after)
+        query = _rows().where(*self._where(filter_), _C.number > after)
         found = self._c.execute(query.order_by(_C.number).limit(page.limit + 1))
         items = [_row(r) for r in found]
         more = len(items) > page.limit
@@ -220,7 +225,7 @@ class Candidates(Citing):
 
     def rows_of(self, numbers: Sequence[int]) -> list[CandidateRow]:
         """Rows as they are now, by number."""
-        query = self._rows().where(_C.ws == self._ws, _C.number.in_(list(numbers)))
+        query = _rows().where(_C.ws == self._ws, _C.number.in_(list(numbers)))
         return [_row(r) for r in self._c.execute(query)]
 
     def counts(self) -> dict[str, int]:
@@ -232,7 +237,7 @@ class Candidates(Citing):
 
     def row(self, id_: str) -> CandidateRow | None:
         """One candidate as lists show it."""
-        found = self._c.execute(self._rows().where(_C.ws == self._ws, _C.id == id_)).first()
+        found = self._c.execute(_ROW, {"ws_": self._ws, "id_": id_}).first()
         return None if found is None else _row(found)
 
     def find(self, prefix: str, limit: int) -> list[str]:

@@ -28,6 +28,8 @@ _LIST_TEXT = 4_096
 _MANY = 500
 _READ_TEXT = 262_144
 _F, _E, _B = SOURCE_FILE.c, EVENT.c, EVENT_BODY.c
+_MEANT = sa.exists().where(SOURCE_PATH.c.ws == _F.ws, SOURCE_PATH.c.file == _F.file)
+"""Some path still means the file."""
 _TWINS = {
     "sqlite": "SELECT wanted.value, (SELECT e.id FROM event AS e WHERE e.ws = ? "
     "AND e.twin = wanted.value ORDER BY e.file, e.ordinal LIMIT 1) FROM json_each(?) AS wanted",
@@ -226,8 +228,9 @@ class Events:
         ).scalars()
         return ["ev_" + bytes(r).hex() for r in rows]
 
-    def find_sessions(self, prefix: str, limit: int, *, agents: bool = True) -> list[str]:
-        """Session names that begin with `prefix`, without `agents` those of no sub-agent."""
+    def find_sessions(self, prefix: str, limit: int, *, below: bool = True) -> list[str]:
+        """Session names that begin with `prefix`; without `below` none of a sub-agent of one that
+        does."""
         t = LABEL.c
         sessions = sa.select(SESSION_FILE.c.session).where(SESSION_FILE.c.ws == self._ws)
         query = sa.select(t.text).where(
@@ -236,8 +239,9 @@ class Events:
             t.text >= prefix,
             t.text < prefix + "\U0010ffff",
         )
-        if not agents:
-            query = query.where(~t.text.contains("/", autoescape=True))
+        if not below:
+            rest = sa.func.substr(t.text, len(prefix) + 1)
+            query = query.where(~rest.contains("/", autoescape=True))
         return list(self._c.execute(query.order_by(t.text).limit(limit)).scalars())
 
     def event_at(self, session: str, line: int) -> Event | None:
@@ -330,7 +334,8 @@ class Events:
         return [((r.file, r.ordinal), self._event(r)) for r in rows]
 
     def counts(self) -> dict[str, int]:
-        """Totals: different files, the paths they were met under, events, bytes."""
+        """Totals: different files, the paths they were met under, files whose paths were written
+        anew, events, bytes."""
         query = sa.select(
             sa.func.count(), sa.func.coalesce(sa.func.sum(_F.events), 0),
             sa.func.coalesce(sa.func.sum(_F.size), 0),
@@ -338,7 +343,17 @@ class Events:
         files, events, size = self._c.execute(query).one()
         met = sa.select(sa.func.count()).where(SOURCE_PATH.c.ws == self._ws)
         paths = int(self._c.execute(met).scalar_one())
-        return {"files": int(files), "paths": paths, "events": int(events), "bytes": int(size)}
+        gone = sa.select(sa.func.count()).where(_F.ws == self._ws, ~_MEANT)
+        replaced = int(self._c.execute(gone).scalar_one())
+        return {
+            "files": int(files), "paths": paths, "rewritten": replaced, "events": int(events),
+            "bytes": int(size),
+        }  # fmt: skip
+
+    def rewritten(self, files: Sequence[str]) -> set[str]:
+        """Those of some files that no path means any more: other bytes were written there."""
+        query = sa.select(_F.id).where(_F.ws == self._ws, _F.id.in_(list(files)), ~_MEANT)
+        return set(self._c.execute(query).scalars()) if files else set()
 
     def rebuild(self, file: str) -> Iterator[bytes]:
         """The committed bytes of a file, piece by piece, from its records alone."""

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 import sqlalchemy as sa
 
-from schemas.storage import Extent, NewEvent
+from schemas.storage import Claim, Extent, ListedRow, NewEvent, RawOperation
 from store import prepared, tallies
 from store.tables import EVENT, EVENT_BODY, LABEL, SESSION_FILE, SOURCE_FILE, SOURCE_PATH
 
@@ -132,9 +132,25 @@ class Proving:
             *(("session_file", name) for name in tallies.odd_bounds(self._c, self._ws)),
         ]
 
-    def odd_claims(self) -> list[str]:
-        """References of claims that do not say what makes them says."""
-        return tallies.odd_claims(self._c, self._ws)
+    def listed(self) -> Iterator[ListedRow]:
+        """What every candidate's row in lists says beside what lists show."""
+        return tallies.listed(self._c, self._ws)
+
+    def claims(self) -> Iterator[Claim]:
+        """Every claim as it is entered."""
+        return tallies.claims(self._c, self._ws)
+
+    def bands(self) -> dict[bytes, set[int]]:
+        """Where each claim stands in the index of near duplicates."""
+        return tallies.bands(self._c, self._ws)
+
+    def likeness(self) -> set[tuple[bytes, bytes, str]]:
+        """Claim, other claim and kind of everything found alike or apart."""
+        return tallies.likeness(self._c, self._ws)
+
+    def operations(self) -> Iterator[RawOperation]:
+        """Every operation as its row holds it."""
+        return tallies.operations(self._c, self._ws)
 
     def held(self) -> set[tuple[str, str, str, str]]:
         """Belief, consumer, receipt and state of everything that consumers hold."""

@@ -5,18 +5,23 @@ The events are checked against the chain; what was counted of them only has to f
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from dataclasses import fields
+
 import sqlalchemy as sa
 
-from schemas.candidates import POLICY
 from schemas.evidence import Author, EventKind
+from schemas.storage import Claim, ListedRow, RawOperation
 from store.tables import (
-    BELIEF,
     BELIEF_CONSUMER,
     CANDIDATE,
     CANDIDATE_SOURCE,
     CLAIM,
+    CLAIM_BAND,
     EVENT,
     LABEL,
+    LIKENESS,
+    OPERATION,
     SESSION_FILE,
     SESSION_TOTAL,
 )
@@ -103,19 +108,44 @@ def _names(connection: sa.Connection, ws: int, numbers: list[int]) -> list[str]:
     return sorted({texts.get(n, f"number {n}") for n in numbers})
 
 
-def odd_claims(connection: sa.Connection, ws: int) -> list[str]:
-    """References of claims that say other words than the candidate or belief that makes them."""
-    k, c, b = CLAIM.c, CANDIDATE.c, BELIEF.c
-    query = (
-        sa.select(k.ref)
-        .select_from(CLAIM)
-        .outerjoin(CANDIDATE, sa.and_(c.ws == k.ws, c.id == k.ref))
-        .outerjoin(BELIEF, sa.and_(b.ws == k.ws, b.id == k.ref))
-        .where(k.ws == ws, k.layer != POLICY)
-        .where(sa.func.coalesce(c.statement, b.statement).is_distinct_from(k.statement))
-        .order_by(k.ref)
-    )
-    return [str(ref) for ref in connection.scalars(query)]
+def listed(connection: sa.Connection, ws: int) -> Iterator[ListedRow]:
+    """Every candidate's row in lists, in the order they were proposed."""
+    c = CANDIDATE.c
+    query = sa.select(c.id, c.scope, c.claim, c.changed).where(c.ws == ws).order_by(c.number)
+    for r in connection.execute(query):
+        yield ListedRow(r.id, r.scope, bytes(r.claim), r.changed)
+
+
+def claims(connection: sa.Connection, ws: int) -> Iterator[Claim]:
+    """Every claim as it is entered, by its reference."""
+    k = CLAIM.c
+    for r in connection.execute(sa.select(CLAIM).where(k.ws == ws).order_by(k.ref)):
+        yield Claim(bytes(r.claim), r.key, r.scope, r.layer, r.ref, r.statement)
+
+
+def bands(connection: sa.Connection, ws: int) -> dict[bytes, set[int]]:
+    """Where each claim stands in the index of near duplicates."""
+    found: dict[bytes, set[int]] = {}
+    b = CLAIM_BAND.c
+    for r in connection.execute(sa.select(b.claim, b.band).where(b.ws == ws)):
+        found.setdefault(bytes(r.claim), set()).add(int(r.band))
+    return found
+
+
+def likeness(connection: sa.Connection, ws: int) -> set[tuple[bytes, bytes, str]]:
+    """Two claims and what they are to each other, each pair both ways."""
+    t = LIKENESS.c
+    query = sa.select(t.claim, t.other, t.kind).where(t.ws == ws)
+    return {(bytes(r.claim), bytes(r.other), r.kind) for r in connection.execute(query)}
+
+
+def operations(connection: sa.Connection, ws: int) -> Iterator[RawOperation]:
+    """Every operation as its row holds it, by its id."""
+    o = OPERATION.c
+    names = [f.name for f in fields(RawOperation)]
+    query = sa.select(*(o[n] for n in names)).where(o.ws == ws).order_by(o.id)
+    for r in connection.execute(query):
+        yield RawOperation(**{n: r._mapping[n] for n in names})
 
 
 def held(connection: sa.Connection, ws: int) -> set[tuple[str, str, str, str]]:

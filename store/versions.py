@@ -43,6 +43,18 @@ def _versions() -> sa.Select[tuple[object, ...]]:
 _NEWEST = Prepared(_versions().where(_C.id == ID, _V.version == _C.version))
 _EXACT = Prepared(_versions().where(_C.id == ID, _V.version == VERSION))
 
+_STORED = Prepared(
+    sa.select(_V.document, _V.digest, _V.created)
+    .join(CANDIDATE, sa.and_(_C.ws == _V.ws, _C.number == _V.number))
+    .where(_V.ws == WS, _C.id == ID, _V.version == VERSION)
+)
+_DECISIONS = Prepared(
+    sa.select(_D.document, _D.time, _D.turn, _D.batch)
+    .join(CANDIDATE, sa.and_(_C.ws == _D.ws, _C.number == _D.number))
+    .where(_D.ws == WS, _C.id == ID, _D.version == VERSION)
+    .order_by(_D.turn)
+)
+
 
 class Versions:
     """Candidate versions of one workspace on one connection, read only."""
@@ -107,23 +119,12 @@ class Versions:
 
     def stored(self, id_: str, version: int) -> StoredVersion | None:
         """A version and its decision as they stand, for verification."""
-        query = (
-            sa.select(_V.document, _V.digest, _V.created)
-            .join(CANDIDATE, sa.and_(_C.ws == _V.ws, _C.number == _V.number))
-            .where(_V.ws == self._ws, _C.id == id_, _V.version == version)
-        )
-        row = self._c.execute(query).first()
+        mine: dict[str, Any] = {"ws_": self._ws, "id_": id_, "version_": version}
+        row = _STORED.first(self._c, **mine)
         if row is None:
             return None
-        made = (
-            sa.select(_D.document, _D.time, _D.turn, _D.batch)
-            .join(CANDIDATE, sa.and_(_C.ws == _D.ws, _C.number == _D.number))
-            .where(_D.ws == self._ws, _C.id == id_, _D.version == version)
-            .order_by(_D.turn)
-        )
-        decisions = tuple(
-            (bytes(d.document), d.time, d.turn, d.batch) for d in self._c.execute(made)
-        )
+        made = _DECISIONS.all(self._c, **mine)
+        decisions = tuple((bytes(d.document), d.time, d.turn, d.batch) for d in made)
         return StoredVersion(bytes(row.document), row.digest, row.created, decisions)
 
     def last_decisions(self, limit: int) -> list[CandidateVersion]:

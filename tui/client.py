@@ -407,6 +407,10 @@ class Client(Looking, Cutting):
         """The receipts an operation left: its own, or those of its consumers."""
         return together.receipts(self.desk, operation_id)
 
+    def stands(self, receipts: Sequence[Receipt]) -> dict[str, str]:
+        """How each file that receipts wrote stands now, by receipt and path."""
+        return standing.written(self.desk, receipts)
+
     def listed(self, name: written.Name, words: str, near: Sequence[Newest]) -> Result:
         """The shape of a list of what was written, its first page and those around `near`.
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from core.candidates import propose
-from core.compaction import marks
+from core.compaction import exporting, marks
 from core.compaction.overview import Overview
 from core.evidence import lookup
 from core.evidence.lookup import Passage
@@ -60,6 +60,10 @@ class Cutting:
         return marks.mark(
             self.desk, item.session, item.locator, verdict, boundary=boundary, reason=reason
         )
+
+    def export(self, session: str) -> str:
+        """Write a session's observation into a file; its path in the workspace."""
+        return exporting.export(self.desk, session).relative_to(self.desk.workspace.root).as_posix()
 
     def propose_from(self, text: str, kind: CandidateKind, source: str) -> CandidateVersion:
         """A pending candidate of somebody's words, with their place as its source."""

@@ -281,6 +281,27 @@ ACTIONS: tuple[Action, ...] = (
         "Make it a candidate; the original message is its source.",
     ),
     Action(
+        "compaction.accept",
+        "compaction",
+        "A",
+        "accept+preview",
+        "Make it a candidate, accept that and open the preview of what would be written.",
+    ),
+    Action(
+        "compaction.source",
+        "compaction",
+        "o",
+        "source",
+        "Read it in its conversation; backspace comes back.",
+    ),
+    Action(
+        "compaction.export",
+        "compaction",
+        "x",
+        "export",
+        "Write what is shown of this session's compactions into a file.",
+    ),
+    Action(
         "compaction.not-a-loss",
         "compaction",
         "r",

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 from core import claims, prose, screening
 from core.candidates import statements
 from core.candidates.propose import Proposal, add
+from core.evidence import own
 from core.evidence.lookup import source_of
 from core.identity import Span
 from core.ports import Desk
@@ -38,14 +39,12 @@ def _why_not(event: Event) -> str:
 
 def proposals(event: Event) -> Iterator[Proposal]:
     """Proposals of one message, each with its exact span."""
-    owner = event.author is Author.OWNER
-    if owner and pasted(event.text):
+    owner, text = event.author is Author.OWNER, own.others(event.text)
+    if owner and pasted(text):
         return
     taken: set[str] = set()
     agent = event.author is Author.AGENT
-    for found in (
-        statements.restated(event.text) if agent else statements.find(event.text, owner=owner)
-    ):
+    for found in statements.restated(text) if agent else statements.find(text, owner=owner):
         words = event.text[found.start : found.end]
         statement = prose.statement(words)
         name = claims.normalised(statement)
@@ -140,6 +139,9 @@ class _Extraction:
         self.messages += 1
         if event.revoked:
             self.skipped["revoked"] += 1
+            return []
+        if own.NOTE in event.notes:
+            self.skipped["self"] += 1
             return []
         if event.same_as is not None and not _revoked(self.desk, event.same_as):
             self.skipped["same-as-earlier"] += 1

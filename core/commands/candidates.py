@@ -57,6 +57,8 @@ _SKIPPED = {
     "list-unnamed": "with lists, but none under a heading like Rules, Decisions, Facts, Conventions",
     "no-statement": "say nothing that is clearly a durable statement",
     "pasted": "are long pastes, not somebody's own words",
+    "revoked": "are from a source that was revoked",
+    "self": "are from runs of memdesk's own",
     "same-as-earlier": "repeat a message of another file or session, word for word",
 }
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Set
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -50,6 +51,10 @@ def _report(r: ImportReport) -> list[str]:
         lines.append("  said by " + " · ".join(f"{k} {v:,}" for k, v in r.by_author.items()))
     if r.linked:
         lines.append(f"  {r.linked:,} repeat an event of another session and are linked to it")
+    if r.rewritten:
+        what = f"{some(r.rewritten, 'known file')} {verb(r.rewritten, 'was', 'were')} rewritten"
+        lines.append(f"! {what}, not added to; what stood there before stays as it was imported")
+        lines += [f"  rewritten {x.path}" for x in r.files if x.rewritten]
     lines += [f"! {x.path}: {x.code}: {x.message}" for x in r.refused]
     lines += [f"- {x.path}: {x.code}: {x.message}" for x in r.skipped]
     if r.others:
@@ -109,15 +114,21 @@ def list_(
         from core.evidence.search import listed
 
         events, cursor = listed(desk, filter_, page, session=session, kind=kind, author=author)
+    with desk.store.read() as view:
+        before = view.evidence.rewritten(list({e.file for e in events}))
     lines = [
-        f"{e.id[:15]}  {e.author:<8} {e.kind:<12} L{e.line:<5} {_mark(e)}{one_line(e.text, 90)}"
+        f"{e.id[:15]}  {e.author:<8} {e.kind:<12} L{e.line:<5} "
+        f"{_mark(e, before)}{one_line(e.text, 90)}"
         for e in events
     ]
-    emit({"items": [item(e) for e in events], "next": cursor}, *(lines or ["No events."]))
+    items = [item(e) | {"rewritten": e.file in before} for e in events]
+    emit({"items": items, "next": cursor}, *(lines or ["No events."]))
 
 
-def _mark(event: Event) -> str:
-    return "revoked · " if event.revoked else ""
+def _mark(event: Event, before: Set[str] = frozenset()) -> str:
+    """What of an event a person must know first; `before` are files that were rewritten since."""
+    rewritten = "before a rewrite · " if event.file in before else ""
+    return rewritten + ("revoked · " if event.revoked else "")
 
 
 def _one_of(value: str | None, name: str, allowed: list[str]) -> None:

@@ -60,6 +60,8 @@ class Cut:
     """By locator."""
     watches: dict[str, since.Watch] = field(default_factory=dict)
     _names: dict[str, str] = field(default_factory=dict)
+    _by_beginning: dict[str, list[str]] = field(default_factory=dict)
+    """Watches by how the words begin that a call must hold: a call is held against few of them."""
 
     def settle(self) -> None:
         """Compare everything in the window with what the host wrote and kept."""
@@ -73,6 +75,8 @@ class Cut:
             if words.class_ is ItemClass.STANDING and watch:
                 self.watches[words.locator] = watch
                 self._names[words.name] = words.locator
+                for beginning in watch.beginnings:
+                    self._by_beginning.setdefault(beginning, []).append(words.locator)
         for action in self.held.written:
             path = action.quote
             known = text is not None and (path in text.text or text.holds(path.rpartition("/")[2]))
@@ -100,13 +104,22 @@ class Cut:
 
     def look(self, event: Event) -> None:
         """Hold a later call against the rules that were lost."""
-        watching = [w for w in self.watches.values() if w]
-        if not watching:
+        if not self._by_beginning:
             return
         words = since.words_of(event.text[:65_536])
-        for watch in watching:
-            if watch.look(words):
+        begun = {w[:3] for w in words} & self._by_beginning.keys()
+        for locator in sorted({n for b in begun for n in self._by_beginning[b]}):
+            watch = self.watches.get(locator)
+            if watch is not None and watch.look(words):
                 watch.found.append((event.id, event.line, event.text[:_SHOWN]))
+            if not watch:
+                self._forget(locator, watch)
+
+    def _forget(self, locator: str, watch: since.Watch | None) -> None:
+        """Look no more for a rule that was said again, or of which enough was found."""
+        for beginning in watch.beginnings if watch is not None else tuple(self._by_beginning):
+            if locator in (there := self._by_beginning.get(beginning, [])):
+                there.remove(locator)
 
     def said_again(self, names: Iterable[str]) -> None:
         """The owner said a lost rule again: what comes now is no longer the cut's."""

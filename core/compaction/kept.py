@@ -11,6 +11,7 @@ import unicodedata
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 from core import alike, prose
 from schemas.compaction import ItemState
@@ -68,11 +69,11 @@ class Text:
         words = set(wanted.words)
         found: Counter[int] = Counter()
         for word in words:
-            for n in self._sentences_with(word):
-                found[n] += 1
+            found.update(self._sentences_with(word))
         if not words or not found:
             return Match(ItemState.MISSING, reason="compaction.missing")
-        best = min(found, key=lambda n: (-found[n], len(self._read[n].words), n))
+        most = max(found.values())
+        best = min((len(self._read[n].words), n) for n, c in found.items() if c == most)[1]
         share = found[best] / len(words)
         if share >= _REWORDED and found[best] >= min(2, len(words)):
             changed = _changed(wanted, self._read[best])
@@ -91,7 +92,13 @@ class Text:
 
     def _holding(self, quote: str) -> tuple[int, int] | None:
         words = bare(quote)
-        return next((p for p in self._places if words in bare(self.text[p[0] : p[1]])), None)
+        found = zip(self._places, self._bares, strict=True)
+        return next((place for place, piece in found if words in piece), None)
+
+    @cached_property
+    def _bares(self) -> list[str]:
+        """Each piece's words, made once for all that is looked for."""
+        return [bare(self.text[a:b]) for a, b in self._places]
 
     def _sentences_with(self, word: str) -> set[int]:
         out = set(self._where.get(word, ()))

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from core.compaction import cuts, hosts
 from core.compaction.cuts import Cut
 from core.compaction.window import Window
-from core.identity import one_id
+from core.evidence.lookup import session_named
 from core.ports import Desk
 from schemas.common import Page
 from schemas.compaction import Boundary, LossRow, Mark, Observation
@@ -32,7 +32,7 @@ def observe(desk: Desk, session: str) -> Observation:
     Raises NotFound `id.not-found`, `id.ambiguous`.
     """
     with desk.store.read() as view:
-        name = one_id(session, view.evidence.find_sessions(session, 6))
+        name = session_named(view, session)
         marks = view.compaction.marks(name)
         first = view.evidence.walk(name, after=(-1, -1), limit=1)
         file = view.evidence.file_by_id(first[0].event.file) if first else None

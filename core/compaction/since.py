@@ -50,6 +50,11 @@ class Watch:
         """False when the rule forbids nothing that can be looked for."""
         return bool(self._clauses) and len(self.found) < _MOST
 
+    @property
+    def beginnings(self) -> set[str]:
+        """How words begin of which a call must hold one to hold a clause."""
+        return {word[:3] for wanted, exact in self._clauses for word in exact or wanted}
+
     def look(self, words: frozenset[str]) -> bool:
         """True when a call's words hold a forbidden clause."""
         return any(_holds(words, wanted, exact) for wanted, exact in self._clauses)

@@ -33,7 +33,9 @@ if TYPE_CHECKING:
 Progress = Callable[[str, int, int], None]
 """Told path, bytes read and size, now and then."""
 
-_NO_EVIDENCE = ("evidence.unknown-format", "evidence.binary", "evidence.encoding")
+_NO_EVIDENCE = tuple(
+    f"evidence.{code}" for code in ("unknown-format", "binary", "encoding", "too-deep")
+)
 
 
 def silent(_path: str, _read: int, _size: int) -> None:
@@ -106,6 +108,7 @@ def import_paths(
         waiting=total.waiting,
         read=events + total.waiting,
         linked=total.linked,
+        rewritten=sum(f.rewritten for f in files),
         bytes=total.bytes,
         by_kind=dict(sorted(total.kinds.items())),
         by_author=dict(sorted(total.authors.items())),
@@ -139,7 +142,7 @@ def import_file(
                 stem = places.readable(label, desk)
                 where = f"{where}#{stem}"
             with contextlib.closing(stream):
-                place = _Place(where, stem, path.name)
+                place = _Place(where, stem, places.bare(path))
                 yield _import_stream(desk, place, stream, wanted, progress, ahead)
 
 
@@ -163,14 +166,15 @@ def _import_stream(
     # The file may grow while it is read; this import ends where the file ended now.
     size = os.fstat(file.fileno()).st_size
     where = place.where
-    tally = _Tally()
+    tally, rewritten = _Tally(), False
     for race in range(1, known.RACES + 1):
-        stored, hasher = known.entered(desk, where, file, size, wanted, place.name)
+        met = known.entered(desk, where, file, size, wanted, place.name)
+        stored, rewritten = met.file, rewritten or met.rewritten
         format_ = wanted or named(stored.format)
         tally.known = known.events_in(desk, stored, size) - tally.new
         tally.waiting = 0
         run = _Run(desk, stored, tally)
-        found = _batches(desk, file, size, stored, hasher, place.stem, format_, ahead)
+        found = _batches(desk, file, size, stored, met.hasher, place.stem, format_, ahead)
         try:
             stored = run.run(found, lambda end: progress(where, end, size))
             break
@@ -191,6 +195,7 @@ def _import_stream(
             duplicate=tally.known,
             unparsed=tally.unparsed,
             waiting=tally.waiting,
+            rewritten=rewritten,
             notes=tuple(stored.notes.split("\n")) if stored.notes else (),
         ),
         tally,

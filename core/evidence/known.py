@@ -7,6 +7,7 @@ does not identify it, so at another path only the same bytes do.
 from __future__ import annotations
 
 import os
+from dataclasses import dataclass
 from hashlib import sha256
 from typing import TYPE_CHECKING, BinaryIO
 
@@ -28,10 +29,20 @@ RACES = 8
 """How often another importer may enter the same path first before this one gives up."""
 
 
+@dataclass(frozen=True, slots=True)
+class Entered:
+    """The stored file some bytes belong to, a hash of what of them is committed, and whether
+    their path meant another file before: it was written anew, not added to."""
+
+    file: StoredFile
+    hasher: Hash
+    rewritten: bool
+
+
 def entered(
     desk: Desk, where: str, file: BinaryIO, size: int, wanted: Format | None, name: str
-) -> tuple[StoredFile, Hash]:
-    """The stored file these bytes belong to, registered now if need be, and their hash so far."""
+) -> Entered:
+    """The stored file these bytes belong to, registered now if need be."""
     for _ in range(RACES):
         stored, hasher, at = _known(desk, where, file, size)
         if stored is None:
@@ -40,7 +51,7 @@ def entered(
         elif at is None or at.id != stored.id:
             _also_at(desk, stored, where)
         if stored is not None:
-            return stored, hasher
+            return Entered(stored, hasher, at is not None and at.id != stored.id)
     raise Stale("store.busy", "Another import is reading this file.")
 
 

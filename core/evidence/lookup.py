@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from core.evidence import places
+from core.evidence import own, places
 from core.evidence.readers.capped import notice
 from core.identity import Locator, Span, digest, one_id, parse_locator
 from core.ports import Desk, Reader
@@ -35,12 +35,12 @@ def find(view: Reader, text: str) -> tuple[Event, Locator]:
 
 
 def session_named(view: Reader, prefix: str) -> str:
-    """The session that a prefix names; its sub-agents' sessions, which begin alike, are not meant
-    unless the prefix reaches into their part of the name.
+    """The session that a prefix names: itself where it is a whole name, and never a sub-agent's
+    unless the prefix reaches into that part of the name or there is no other.
 
     Raises NotFound `id.not-found`, `id.ambiguous`.
     """
-    found = view.evidence.find_sessions(prefix, 6, agents="/" in prefix)
+    found = view.evidence.find_sessions(prefix, 6, below=False)
     return one_id(prefix, found or view.evidence.find_sessions(prefix, 6))
 
 
@@ -143,10 +143,13 @@ def passage(event: Event, start: int, end: int, around: int) -> Passage:
 def source_of(event: Event, span: Span | None) -> Source:
     """A minimised reference to a span of an event, with the quote it stands for.
 
-    Raises Refused `span.outside-text`, `candidate.quote-missing`, `evidence.revoked`.
+    Raises Refused `span.outside-text`, `candidate.quote-missing`, `evidence.revoked`,
+    `evidence.self`.
     """
     if event.revoked:
         raise Refused("evidence.revoked", event=event.id)
+    if own.NOTE in event.notes:
+        raise Refused("evidence.self", event=event.id)
     data = event.text.encode()
     if not data.strip():
         raise Refused("candidate.quote-missing", event=event.id)

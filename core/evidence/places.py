@@ -17,9 +17,10 @@ from core.ports import Desk
 from core.screening import secret_spans
 from schemas.errors import NotFound, Refused
 
-_SUFFIXES = (".jsonl", ".md", ".markdown", ".txt")
+_SUFFIXES = (".jsonl", ".jsonl.zst", ".md", ".markdown", ".txt")
 _MAYBE = (".json", ".traj", ".db", ".sqlite", ".sqlite3")
 """Taken by a folder walk too, and only noted as skipped where they are no evidence."""
+_PACKED = ".zst"
 _ENDING = 9
 _SKIPPED = (".git", ".memdesk", "node_modules", ".venv")
 
@@ -124,7 +125,12 @@ def session_name(desk: Desk, path: Path) -> str:
     Where every event of a conversation is a file, that of the conversation's folder.
     """
     event = path.name.startswith("event-") and path.parent.name == "events"
-    return readable(path.parent.parent.name if event else path.stem, desk)
+    return readable(path.parent.parent.name if event else path.with_name(bare(path)).stem, desk)
+
+
+def bare(path: Path) -> str:
+    """A file's name without the ending that compression added."""
+    return path.stem if path.suffix.lower() == _PACKED else path.name
 
 
 def readable(name: str, desk: Desk) -> str:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from hashlib import sha256
 from typing import TYPE_CHECKING, BinaryIO
 
-from core.evidence import commitments
+from core.evidence import commitments, own
 from core.evidence.readers import named
 from core.evidence.readers.base import Format, Record, Source, Waiting
 from core.identity import EventNamer
@@ -145,6 +145,8 @@ class _Reading:
         self.pieces += (b"\n" if lead is None else lead, raw)
         events = []
         for n, part in enumerate(record.parts):
+            if own.is_run(part.scope):
+                part.notes = [*part.notes, own.NOTE]
             text = part.text.encode()
             twin = None
             if part.native_id is not None and text:

@@ -25,8 +25,11 @@ _PAGE = 500
 def follow(desk: Desk) -> list[str]:
     """Compare every active belief with its destination; ids of those found changed just now.
 
-    A destination that can't be read says nothing. Raises Stale `operation.busy`.
+    A destination that can't be read says nothing, and a store that can only be read learns nothing.
+    Raises Stale `operation.busy`.
     """
+    if desk.store.read_only:
+        return []
     ends = {c: h for (a, c), h in HANDLERS.items() if a == "archive" and isinstance(h, Lifecycle)}
     return [name for consumer in sorted(ends) for name in _at(desk, consumer, ends[consumer])]
 

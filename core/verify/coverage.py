@@ -42,6 +42,7 @@ class Coverage:
         self._paths()
         self._indexes()
         self._rows.derived.check()
+        self._rows.claims.check()
 
     # rows with an entry each
 

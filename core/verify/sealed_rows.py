@@ -19,10 +19,12 @@ from core.evidence.kept import Kept
 from core.ports import Desk, Reader
 from core.promotion import drift
 from core.sources import fences
+from core.verify.claims import Claims
 from core.verify.derived import Derived
 from core.verify.findings import Findings
 from schemas.candidates import (
     Attention,
+    CandidateKind,
     CandidateRow,
     CandidateState,
     CandidateVersion,
@@ -53,6 +55,7 @@ class SealedRows:
         self._findings = findings
         self.kept = Kept(desk, view, told)
         self.derived = Derived(desk, view, findings)
+        self.claims = Claims(desk, view, findings)
         self.entries: Counter[str] = Counter()
         """Entries of each kind."""
         self.amiss: set[str] = set()
@@ -119,11 +122,13 @@ class SealedRows:
             for target in receipt.targets:
                 self.newest_writes[target.path] = (receipt.receipt_id, target.after_digest)
         self.derived.receipt(receipt)
+        self.claims.receipt(entry, receipt)
         names = (receipt.receipt_id, receipt.operation_id, receipt.consumer)
         return "" if names == (stored.id, stored.operation, stored.consumer) else "was altered"
 
     def _version(self, entry: LedgerEntry) -> str:
         id_, _, number = entry.subject.partition("@")
+        self.claims.entry(entry)
         stored = self._view.candidates.stored(id_, int(number))
         secret = self._desk.secret
         if stored is None or (entry.kind == "decision" and not stored.decisions):
@@ -164,20 +169,34 @@ class SealedRows:
         if number != row.version:
             newer = number < row.version and view.candidates.stored(id_, row.version)
             return "" if newer else f"is listed as version {row.version}"
+        first = view.candidates.version(id_, 1)
+        if first is None or first.created != row.created:
+            return "is listed with another time"
         return _shown(row, version)
 
 
 def _shown(row: CandidateRow, version: CandidateVersion) -> str:
     """How a candidate's row in lists differs from its newest version."""
-    shown = (row.state, row.kind, row.key, row.statement, row.author)
-    wanted = (version.state, version.kind, version.key, version.statement, version.author)
+    shown = (row.state, row.kind, row.key, row.statement, row.author, row.session)
+    session = version.sources[0].session if version.sources else ""
+    said = (version.state, version.kind, version.key, version.statement, version.author)
+    wanted = (*said, session)
     codes = tuple(h.code for h in version.hazards)
     if shown != wanted or row.hazards != codes:
         return "is listed with other words"
-    blocked = any(h.gate is HazardGate.BLOCK for h in version.hazards)
-    if (row.attention is Attention.BLOCKED) is not blocked or row.due != _due(version):
+    if row.attention not in _signs(version) or row.due != _due(version):
         return "is listed with other signs"
     return "" if _grouped(row, version) else "is listed in another place"
+
+
+def _signs(version: CandidateVersion) -> set[Attention]:
+    """What a list may mark; how many sources a procedure lacks hangs on the policy of its day."""
+    if any(h.gate is HazardGate.BLOCK for h in version.hazards):
+        return {Attention.BLOCKED}
+    if version.hazards:
+        return {Attention.LOOK}
+    procedure = version.kind is CandidateKind.PROCEDURE
+    return {Attention.LOOK, Attention.NONE} if procedure else {Attention.NONE}
 
 
 def _due(version: CandidateVersion) -> int | None:

@@ -25,6 +25,12 @@ ROWS = table(
         "Name a format with --format, or import it as `text`.",
     ),
     (
+        "evidence.too-deep",
+        Exit.REFUSED,
+        "What would tell the format is nested deeper than it can be read (about 1,000 levels).",
+        "Name the format with --format: such a record is then stored whole as `unparsed`.",
+    ),
+    (
         "evidence.not-read",
         Exit.REFUSED,
         "Some files were not read; what could be read was imported.",
@@ -35,6 +41,18 @@ ROWS = table(
         Exit.REFUSED,
         "The database is damaged, of another layout, or never stands still.",
         "Close the agent that writes it, or check it with its own tools, then import again.",
+    ),
+    (
+        "evidence.compressed",
+        Exit.REFUSED,
+        "The compressed file is damaged or cut; nothing of it was read.",
+        "Wait until its writer has finished, or test it with `zstd -t`, then import again.",
+    ),
+    (
+        "evidence.unpacked-size",
+        Exit.REFUSED,
+        "The compressed file holds more than may be unpacked, or more than records ever do.",
+        "If it is what it says, raise evidence.unpacked_bytes, or unpack it and import that.",
     ),
     (
         "evidence.reader-failed",
@@ -59,6 +77,12 @@ ROWS = table(
         Exit.REFUSED,
         "The source was revoked: it can be read, and nothing new may rest on it.",
         "Cite a source that stands.",
+    ),
+    (
+        "evidence.self",
+        Exit.REFUSED,
+        "The event is from a run of memdesk's own, in `.memdesk/`: no memory rests on it.",
+        "Cite what was said to it: the event its words were taken from.",
     ),
     # intake
     (

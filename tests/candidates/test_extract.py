@@ -12,7 +12,9 @@ from core.candidates.extract import extract
 from core.candidates.lanes import Lane
 from core.candidates.statements import find
 from core.evidence.import_ import import_paths
+from core.evidence.own import handed_out
 from core.ports import Desk
+from core.verify import verify
 from schemas.candidates import CandidateState
 from schemas.common import Page
 from schemas.storage import CandidateFilter
@@ -326,6 +328,39 @@ def test_channel_envelopes_are_not_proposed(desk: Desk, tmp_path: Path) -> None:
     import_paths(desk, [write(tmp_path / "s.jsonl", record(envelope))])
     extract(desk)
     assert proposed(desk) == [("owner", RULE)]
+
+
+def test_runs_of_our_own_are_marked_and_never_a_source(
+    sqlite_desk: Desk, command: Command, tmp_path: Path
+) -> None:
+    """Case C17: what worked in `.memdesk/` is evidence, marked, proposes nothing, can't be cited; a
+    folder that is merely called alike is anybody's."""
+    lines = [
+        record("Remember: always use tabs.", "u1", cwd="/p/.memdesk/runs/7", sessionId="own"),
+        record("Remember: always use spaces.", "u2", cwd="/p/.memdesk-notes", sessionId="other"),
+    ]
+    import_paths(sqlite_desk, [write(tmp_path / f"{n}.jsonl", x) for n, x in enumerate(lines)])
+    report = extract(sqlite_desk)
+    assert (report.proposed, report.skipped) == (1, {"self": 1})
+    items = command.json("evidence", "list")["items"]
+    assert [(i["session"], i["notes"]) for i in items] == [("own", ["self"]), ("other", [])]
+    cited = ("candidates", "propose", "--text", "Use tabs.", "--kind", "preference")
+    refused = command.json(*cited, "--source", items[0]["id"], status=3)
+    assert refused["error"]["code"] == "evidence.self"
+    assert verify(sqlite_desk).ok
+
+
+def test_what_we_handed_out_to_be_pasted_proposes_nothing_again(desk: Desk, tmp_path: Path) -> None:
+    """The message that puts a lost rule back is ours; what its owner adds to it is theirs."""
+    lost = "Never push to main.\n\nAlways use pnpm.\n- Use tabs"
+    ours = handed_out(lost, "standing instruction", "session:S#L3, now")
+    said = f"Remember: we deploy on Tuesdays.\n\n{ours}\n\nRemember: always run make check."
+    import_paths(desk, [write(tmp_path / "s.jsonl", record(said), record(ours, "u2"))])
+    extract(desk)
+    assert sorted(words for _author, words in proposed(desk)) == [
+        "always run make check.",
+        "we deploy on Tuesdays.",
+    ]
 
 
 def test_a_long_paste_is_left_alone_and_counted(desk: Desk, tmp_path: Path) -> None:

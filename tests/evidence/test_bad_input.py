@@ -41,7 +41,17 @@ def test_of_a_key_written_twice_the_last_counts_as_for_the_client(
 
 
 @pytest.mark.parametrize(
-    "number", ["1e999", "-1e400", "9" * 400, "0." + "1" * 400, "-0", "1E+2", "18446744073709551616"]
+    "number",
+    [
+        "1e999",
+        "-1e400",
+        "9" * 400,
+        "9" * 5_000,
+        "0." + "1" * 400,
+        "-0",
+        "1E+2",
+        "18446744073709551616",
+    ],
 )
 def test_numbers_beyond_any_machine_cost_nothing(
     sqlite_desk: Desk, tmp_path: Path, number: str
@@ -51,6 +61,32 @@ def test_numbers_beyond_any_machine_cost_nothing(
         line = record("big", "u2", "u1").replace(b'"timestamp": ', b'"old": ', n)
         line = line.replace(b'{"type"', b"{" + member + number.encode() + b', "type"', 1)
         assert between(sqlite_desk, tmp_path / str(n), line)[-1][1] in ("big", "")
+
+
+DEEP = record("deep", "u2", "u1")[:-2] + b', "x": ' + b"[" * 2_000 + b"]" * 2_000 + b"}\n"
+
+
+def test_what_is_nested_too_deep_says_so(sqlite_desk: Desk, tmp_path: Path) -> None:
+    """Between others it costs itself; alone, the cause is named and a named format keeps it whole."""
+    assert between(sqlite_desk, tmp_path, DEEP)[0][0] == "unparsed"
+    assert events(sqlite_desk)[1].notes == ("too-deep",)
+    alone = write(tmp_path / "alone.jsonl", DEEP)
+    with pytest.raises(Refused) as refused:
+        import_paths(sqlite_desk, [alone])
+    assert refused.value.code == "evidence.too-deep"
+    report = import_paths(sqlite_desk, [alone], format_="claude-code")
+    assert (report.unparsed, rebuilt(sqlite_desk, report.files[0].id)) == (1, DEEP)
+
+
+def test_one_item_too_deep_costs_a_document_that_item(sqlite_desk: Desk, tmp_path: Path) -> None:
+    """A chat whose second message nobody can read is a chat all the same."""
+    nested = "[" * 2_000 + "]" * 2_000
+    said = {"id": "1", "timestamp": "2026-01-02T03:04:05Z", "type": "user", "content": "hi"}
+    chat = {"sessionId": "g", "projectHash": "h", "messages": [said, {"id": "2", "x": "deep"}]}
+    text = json.dumps(chat).replace('"deep"', nested)
+    (report,) = import_paths(sqlite_desk, [write(tmp_path / "c.json", text.encode())]).files
+    assert (report.format, report.unparsed) == ("gemini", 1)
+    assert rebuilt(sqlite_desk, report.id) == text.encode()
 
 
 @pytest.mark.parametrize("word", ["NaN", "Infinity", "-Infinity"])

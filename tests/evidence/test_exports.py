@@ -125,6 +125,44 @@ def test_a_session_that_grew_adds_only_what_is_new(sqlite_desk: Desk, tmp_path: 
     writer.close()
 
 
+def test_a_compaction_in_the_database_is_a_boundary_with_its_summary(
+    sqlite_desk: Desk, tmp_path: Path
+) -> None:
+    """No database with one is among the samples: rows as the format describes them."""
+    writer = opencode(tmp_path / "oc")
+    rows = (
+        ("msg-cut", {"role": "user"}, "prt-cut", {"type": "compaction", "auto": True}),
+        (
+            "msg-sum",
+            {"role": "assistant", "summary": True},
+            "prt-sum",
+            {"type": "text", "text": "We…"},
+        ),
+        (
+            "msg-go",
+            {"role": "user"},
+            "prt-go",
+            {"type": "text", "text": "Go on", "synthetic": True},
+        ),
+        ("msg-do", {"role": "assistant"}, "prt-do", {"type": "reasoning", "text": "Hm"}),
+    )
+    for n, (message, data, part, held) in enumerate(rows):
+        time = 1706459900000 + n
+        values = (message, "test-session-123", time, time, json.dumps(data))
+        writer.execute("INSERT INTO message VALUES (?, ?, ?, ?, ?)", values)
+        add_part(writer, part, message, held)
+    before = state(tmp_path / "oc")
+    import_paths(sqlite_desk, [tmp_path / "oc"])
+    assert state(tmp_path / "oc") == before
+    assert brief(events(sqlite_desk))[5:] == [
+        ("system", "compact_boundary", "compaction auto"),
+        ("agent", "summary", "We…"),
+        ("system", "message", "Go on"),
+        ("agent", "reasoning", "Hm"),
+    ]
+    writer.close()
+
+
 def test_a_child_session_has_no_owner(sqlite_desk: Desk, tmp_path: Path) -> None:
     """Its user is the agent that started it; the folder is the session's."""
     writer = opencode(tmp_path / "oc")

@@ -13,7 +13,7 @@ from core.evidence.readers import named, names
 from core.ports import Desk
 from core.verify import verify
 from schemas.errors import Refused
-from tests.conftest import DATA, make_desk
+from tests.conftest import DATA, make_desk, record, write
 from tests.desks import events, rebuilt
 from tests.evidence.readings import in_two, lines, parts, records, sensed
 
@@ -210,3 +210,11 @@ def test_a_folder_is_searched_for_sessions_of_any_kind(sqlite_desk: Desk, tmp_pa
     report = import_paths(sqlite_desk, [folder])
     assert sorted(f.format for f in report.files) == ["gemini", "swe-agent"]
     assert [x.code for x in report.refused] == ["evidence.unknown-format"]
+
+
+def test_a_label_is_not_believed(sqlite_desk: Desk, tmp_path: Path) -> None:
+    """Case C16: records that call themselves another agent's, under that agent's name and folder."""
+    line = record("hi", "u1", agent="Gemini CLI", producer="copilot-agent", projectHash="h")
+    path = write(tmp_path / ".gemini/tmp/h/chats/session-1.json", line, record("more", "u2", "u1"))
+    (report,) = import_paths(sqlite_desk, [path]).files
+    assert (report.format, report.new) == ("claude-code", 2)

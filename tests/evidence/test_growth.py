@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 from core.evidence.import_ import import_paths
 from core.ports import Desk
 from core.verify import verify
-from tests.conftest import DATA, Cli, make_desk, record, write
+from tests.conftest import DATA, Cli, Command, make_desk, record, write
 from tests.desks import events, rebuilt
 
 EMOJI = "a 🦉 cut in the middle"
@@ -238,3 +238,55 @@ def test_batches_end_at_records_whatever_their_size(
     assert (report.new, report.waiting) == (3, 0)
     assert rebuilt(sqlite_desk, report.files[0].id) == b"".join(lines)
     assert verify(sqlite_desk).ok
+
+
+def test_a_known_file_that_was_rewritten_says_so(desk: Desk, tmp_path: Path) -> None:
+    """Appended, moved or copied it does not; what was imported before is told from what is now."""
+    path = write(tmp_path / "s.jsonl", record("one", "u1"))
+    import_paths(desk, [path])
+    write(path, record("one", "u1"), record("two", "u2", "u1"))
+    copied = write(tmp_path / "copy.jsonl", path.read_bytes())
+    assert import_paths(desk, [path, copied]).rewritten == 0
+    copied.unlink()
+    write(path, record("other", "u7"))
+    report = import_paths(desk, [path])
+    assert (report.rewritten, report.files[0].rewritten, report.new) == (1, True, 1)
+    assert import_paths(desk, [path]).rewritten == 0
+
+
+def test_a_rewrite_shows_in_lists_and_status(
+    sqlite_desk: Desk, command: Command, tmp_path: Path
+) -> None:
+    """The report counts and names it, the list marks what stood there, the status counts it."""
+    path = write(tmp_path / "s.jsonl", record("one", "u1"))
+    command.json("evidence", "import", str(path))
+    write(path, record("other", "u7"))
+    said = command.run("evidence", "import", str(path))[1]
+    assert "1 known file was rewritten" in said and "rewritten outside:" in said
+    listed = command.json("evidence", "list")["items"]
+    assert [(i["text"], i["rewritten"]) for i in listed] == [("one", True), ("other", False)]
+    assert "before a rewrite · one" in command.run("evidence", "list")[1]
+    assert command.json("status")["evidence"]["rewritten"] == 1
+
+
+def test_a_prefix_names_a_session_before_its_sub_agents(
+    sqlite_desk: Desk, command: Command, tmp_path: Path
+) -> None:
+    """A whole name wins over longer ones; a prefix that reaches into a sub-agent's name means it."""
+    agent = {"isSidechain": True, "sessionId": "7acd-1"}
+    write(
+        tmp_path / "logs/s.jsonl",
+        record("main", "u1", sessionId="7acd-1"),
+        *(record(f"by {a}", f"u{a}", agentId=a, **agent) for a in ("abc", "abcd", "b")),
+        record("longer", "u5", sessionId="7acd-12"),
+    )
+    import_paths(sqlite_desk, [tmp_path / "logs"])
+
+    def texts(name: str) -> list[str]:
+        items = command.json("evidence", "list", "--session", name)["items"]
+        return [i["text"] for i in items]
+
+    assert texts("7acd-1") == ["main"] and texts("7acd-12") == ["longer"]
+    assert texts("7acd-1/agent-abc") == ["by abc"] and texts("7acd-1/agent-b") == ["by b"]
+    ambiguous = command.json("evidence", "list", "--session", "7acd", status=4)
+    assert ambiguous["error"]["code"] == "id.ambiguous"

@@ -10,6 +10,7 @@ import sys
 from pathlib import Path
 
 import pytest
+import zstandard
 
 from core.evidence import sessions
 from core.evidence.readers import named
@@ -246,8 +247,21 @@ def test_a_first_record_of_megabytes_hides_no_folder(root: Path) -> None:
     assert names(sessions.find(root)) == ["s"]
 
 
-def test_packed_rollouts_and_databases_of_others_are_named(root: Path) -> None:
+def test_databases_and_rollouts_that_cannot_be_unpacked_are_named(root: Path) -> None:
     """What holds sessions and is not read is not passed over in silence."""
     write(Path.home() / ".codex/sessions/2026/rollout-x.jsonl.zst", b"x")
     write(Path.home() / ".local/share/opencode/opencode.db", b"SQLite format 3\0")
-    assert sessions.find(root).left_out == {why.PACKED: 1, why.DATABASES: 1}
+    assert sessions.find(root).left_out == {why.UNREADABLE: 1, why.DATABASES: 1}
+
+
+def test_compressed_rollouts_are_found_by_what_they_hold(root: Path, tmp_path: Path) -> None:
+    """The project's own, once where its plain file still stands; another project's is left."""
+    for cwd, name in ((root, "idle"), (root, "both"), (tmp_path / "other", "foreign")):
+        plain = stored.codex(cwd, name)
+        packed = write(plain.with_name(plain.name + ".zst"), zstandard.compress(plain.read_bytes()))
+        if name != "both":
+            plain.unlink()
+        assert packed.exists()
+    found = sessions.find(root).sessions
+    assert [s.path.name for s in found] == ["rollout-both.jsonl", "rollout-idle.jsonl.zst"]
+    assert all(s.newest is not None for s in found)

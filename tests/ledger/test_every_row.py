@@ -1,4 +1,4 @@
-"""Any bit of any row of evidence and ledger, on both databases: `verify` names it (spec 1.4)."""
+"""Any bit of any row, on both databases: `verify` names it (spec 1.4)."""
 
 from __future__ import annotations
 
@@ -13,12 +13,20 @@ import pytest
 import sqlalchemy as sa
 from sqlmodel import SQLModel
 
+from core.candidates import rules
+from core.compaction import marks
+from core.compaction.observe import observe
 from core.evidence import artifacts, extracts
 from core.evidence.import_ import import_paths
+from core.operations import together
 from core.ports import Desk
+from core.promotion import preview
 from core.verify import verify
+from schemas.compaction import MarkVerdict
+from tests.compaction.sessions import agent, boundary, imported, owner, summary
 from tests.conftest import make_desk, record, write
 from tests.desks import lived_in
+from tests.making import accepted, pending, previewed, ref
 
 Row = dict[str, Any]
 MIB = 1 << 20
@@ -38,6 +46,24 @@ TABLES = [
     "artifact_extract",
     "artifact_bytes",
 ]
+REVIEWED = [
+    "candidate",
+    "candidate_version",
+    "candidate_source",
+    "decision",
+    "claim",
+    "claim_band",
+    "likeness",
+    "operation",
+    "operation_about",
+    "receipt",
+    "belief",
+    "belief_consumer",
+    "compaction_mark",
+]
+"""What is no database's own behaviour: tried on one."""
+EVERYWHERE = [(db, t) for db in ("sqlite", "postgresql") for t in TABLES]
+EVERYWHERE += [("sqlite", t) for t in REVIEWED]
 
 
 def named_by(table: str, row: Row) -> list[str]:
@@ -57,6 +83,19 @@ def named_by(table: str, row: Row) -> list[str]:
         "artifact_revision": lambda: [row["id"]],
         "artifact_extract": lambda: ["extract art_"],
         "artifact_bytes": lambda: ["artifact art_"],
+        "candidate": lambda: [row["id"]],
+        "candidate_version": lambda: ["candidate cand_", "decision cand_"],
+        "candidate_source": lambda: ["candidate_source "],
+        "decision": lambda: ["decision cand_"],
+        "claim": lambda: [f"claim {row['ref']} "],
+        "claim_band": lambda: [f"claim_band {row['claim'].hex()} "],
+        "likeness": lambda: [row["claim"].hex()],
+        "operation": lambda: [row["id"]],
+        "operation_about": lambda: ["operation_about op_"],
+        "receipt": lambda: [row["id"]],
+        "belief": lambda: [row["id"]],
+        "belief_consumer": lambda: ["belief bel_"],
+        "compaction_mark": lambda: ["compaction-mark "],
     }[table]()
 
 
@@ -113,6 +152,25 @@ class Intruder:
         return " | ".join(f"{f.what} {f.detail} " for f in report.faults)
 
 
+def reviewed(desk: Desk) -> None:
+    """Near duplicates, a rule file's claim, several facts by one operation, an open preview, a mark."""
+    pending(desk, "Releases are tagged on Tuesdays.")
+    pending(desk, "The releases are always tagged on Tuesdays.")
+    write(desk.workspace.root / "CLAUDE.md", b"# Rules\n\n- We deploy on day 2.\n")
+    rules.follow(desk)
+    several = [accepted(desk, w) for w in ("Tests run in Docker.", "Staging is eu-north-1.")]
+    going = [preview.Going(ref(v), "line-memory") for v in several]
+    together.confirm(desk, preview.together(desk, going).preview.operation_id)
+    previewed(desk, "Backups are kept for a week.")
+    lines = (owner("Never push to main."), agent("ok"), boundary(), summary("n"))
+    imported(desk, *(x.replace(b'"S"', b'"C"') for x in lines), name="cut")
+    (cut,) = observe(desk, "C").boundaries
+    marks.mark(desk, "C", cut.items[0].locator, MarkVerdict.ONE_OFF, reason="once")
+    marks.mark(
+        desk, "C", cut.items[0].locator, MarkVerdict.NOT_A_LOSS, boundary=cut.at, reason="is in it"
+    )
+
+
 @pytest.fixture(scope="module", params=["sqlite", "postgresql"])
 def intruder(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
@@ -133,6 +191,8 @@ def intruder(
     first, _new = artifacts.add(desk, log)
     extracts.make(desk, first.id, ["2:3", "9:9"])
     artifacts.add(desk, write(log, b"a second revision\n"))
+    if request.param == "sqlite":
+        reviewed(desk)
     made = Intruder(desk)
     assert made.said() == ""
     yield made
@@ -152,11 +212,19 @@ def flipped(value: Any, chosen: random.Random) -> Any:
     return bytes(data)
 
 
-@pytest.mark.parametrize("table", TABLES)
+def answered(intruder: Intruder, table: str) -> list[Row]:
+    """Rows that something answers for. A preview has done nothing and is made again at will; what
+    rule files claim is read from them anew whenever a desk opens."""
+    odd = {"operation": ("state", "previewed"), "claim": ("layer", "policy")}
+    column, value = odd.get(table, ("ws", None))
+    return [r for r in intruder.rows(table) if r[column] != value]
+
+
+@pytest.mark.parametrize(("intruder", "table"), EVERYWHERE, indirect=["intruder"])
 def test_one_bit_of_any_column_is_named(intruder: Intruder, table: str) -> None:
     """Each column in rows chosen at random, salts, ordinals and keys among them; put back after."""
     chosen = random.Random(table)
-    rows = intruder.rows(table)
+    rows = answered(intruder, table)
     assert rows or (table == "artifact_bytes" and intruder.sqlite)
     columns = [c.name for c in SQLModel.metadata.tables[table].columns]
     silent = []
@@ -180,10 +248,10 @@ def test_one_bit_of_any_column_is_named(intruder: Intruder, table: str) -> None:
     assert intruder.said() == ""
 
 
-@pytest.mark.parametrize("table", TABLES)
+@pytest.mark.parametrize(("intruder", "table"), EVERYWHERE, indirect=["intruder"])
 def test_any_row_taken_away_is_named(intruder: Intruder, table: str) -> None:
     """The first and the last of each table, one at a time."""
-    rows = intruder.rows(table)
+    rows = answered(intruder, table)
     for row in [rows[0], rows[-1]] if rows else ():
         intruder.replace(table, row, None)
         said = intruder.said()

@@ -16,7 +16,7 @@ from core.operations.confirm import confirm
 from core.operations.preview import Exact
 from core.operations.together import confirm as all_of
 from core.ports import Desk
-from core.promotion import drift, lifecycle, preview
+from core.promotion import drift, lifecycle, preview, standing
 from core.promotion.consumers.wiki_pages import page_path
 from core.promotion.preview import Going
 from core.sources import status
@@ -407,3 +407,20 @@ def test_unknown_beliefs_and_consumers_are_refused(sqlite_desk: Desk) -> None:
     with pytest.raises(MemdeskError) as err:
         lifecycle.preview(sqlite_desk, "revoke", belief(sqlite_desk, first.belief), at="wiki")
     assert err.value.code == "belief.consumer"
+
+
+def test_a_receipt_says_how_its_files_stand_now(desk: Desk) -> None:
+    """As written, written later by another receipt, changed by hand, gone."""
+    _, first = promoted(desk)
+    assert set(standing.written(desk, [first]).values()) == {"as written"}
+    _, second = promoted(desk, OTHER)
+    found = standing.written(desk, [first, second])
+    assert found[f"{first.receipt_id} {TEXT}"] == f"written later by {second.receipt_id}"
+    assert found[f"{second.receipt_id} {TEXT}"] == "as written"
+    path = desk.workspace.root / TEXT
+    path.write_text("Mine.\n")
+    assert standing.written(desk, [second])[f"{second.receipt_id} {TEXT}"] == (
+        "changed outside memdesk"
+    )
+    path.unlink()
+    assert standing.written(desk, [first])[f"{first.receipt_id} {TEXT}"] == "gone"

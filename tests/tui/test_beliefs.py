@@ -34,6 +34,7 @@ async def test_a_promotion_names_what_it_supersedes_and_closes(laid: Desk, works
         assert "supersede 1 belief" in desk.text() and "close 1 source for good" in desk.text()
         await desk.press("enter")
         await desk.sees("WRITTEN")
+        await desk.sees("as written")
         await desk.press("escape", "left_square_bracket")
         await desk.sees("1 ended")
         assert "superseded line-memory" in desk.row_of(OLD[:20])

@@ -209,3 +209,57 @@ async def test_an_empty_pane_says_what_fills_it(workspace: Path) -> None:
         await desk.press("enter", "Y", "m", "r", "s", "u", "w", "y", "]", ")", "escape")
         assert "internal.fault" not in desk.text()
         assert json.dumps(desk.app.title) == '"memdesk"'
+
+
+async def test_a_lost_rule_is_accepted_and_previewed_with_one_key(lossy: Desk) -> None:
+    """`A`: candidate, decision with its reason, and the preview of the line that would be written;
+    nothing is written by it."""
+    root = lossy.workspace.root
+    async with opened(root, (120, 40)) as desk:
+        await desk.press("4", "enter")
+        await go_to(desk, RULE)
+        await desk.press("A")
+        assert desk.app.active == 2  # type: ignore[attr-defined]
+        assert RULE in desk.text() and ".aiwg/memory/line-memory.txt" in desk.text()
+    assert not (root / ".aiwg").exists()
+    seen = other(root)
+    with seen.store.read() as view:
+        (row,), _ = view.candidates.rows(CandidateFilter(("accepted",)), Page())
+        version = view.candidates.version(row.id)
+    assert version is not None and version.decision is not None
+    assert (version.statement, version.decision.reason) == (RULE, "put back: lost at L8")
+    seen.store.close()
+
+
+async def test_an_item_is_read_in_its_conversation_and_back(lossy: Desk) -> None:
+    """`o` goes to the message with the words marked; backspace returns to the same item."""
+    async with opened(lossy.workspace.root, (120, 40)) as desk:
+        await desk.press("4", "enter")
+        await go_to(desk, RULE)
+        here = desk.app.pane.entry.item.locator  # type: ignore[attr-defined]
+        await desk.press("o")
+        assert desk.app.active == 7 and RULE in desk.text()  # type: ignore[attr-defined]
+        await desk.press("backspace")
+        assert desk.app.active == 4  # type: ignore[attr-defined]
+        assert desk.app.pane.entry.item.locator == here  # type: ignore[attr-defined]
+
+
+async def test_what_is_shown_is_exported_with_credentials_masked(workspace: Path) -> None:
+    """`x` writes the session's observation into a private file, named on the screen."""
+    made = make_desk(workspace)
+    token = "ghp_" + "a1B2" * 9
+    lines = (owner(f"Never log {token} anywhere."), agent("ok"), boundary(), summary("nothing"))
+    import_paths(made, [write(workspace / ".sessions/s.jsonl", *lines)])
+    async with opened(workspace, (120, 40)) as desk:
+        await desk.press("4", "enter", "x")
+        assert "exported to .memdesk/exports/compaction-ev_" in desk.text()
+    (path,) = (workspace / ".memdesk/exports").iterdir()
+    assert path.stat().st_mode & 0o777 == 0o600
+    written = json.loads(path.read_bytes())
+    whole = observe(made, "S").model_dump(mode="json")
+    assert token not in path.read_text()
+    assert written["boundaries"][0]["lost"] == whole["boundaries"][0]["lost"] == {"standing": 1}
+    assert (
+        written["boundaries"][0]["items"][0]["locator"]
+        == whole["boundaries"][0]["items"][0]["locator"]
+    )

@@ -251,6 +251,16 @@ class CompactionPane(PuttingBackPane):
         """There is one order here: by loss."""
         self.bar.say("compactions are listed by loss; / filters them")
 
+    def bookmark(self) -> object:
+        """The item under the cursor, and the cuts that are unfolded."""
+        return self.identity(self.entry), frozenset(self._open)
+
+    def return_to(self, mark: tuple[tuple[str, str] | None, frozenset[str]]) -> None:
+        """Show that item again."""
+        self.next_at, opened = mark
+        self._open |= opened
+        self.reload()
+
     def on_resize(self) -> None:
         """Another width, another layout."""
         self.load_detail()
@@ -263,15 +273,22 @@ class CompactionPane(PuttingBackPane):
             return [("enter", fold), (")", "next"), ("]", "tab"), ("/", "filter"), ("?", "help")]
         if entry is None:
             return [("/", "filter"), ("1", "candidates"), ("?", "help"), ("q", "quit")]
-        acts = [("Y", "copy to put back"), ("m", "make candidate"), ("r", "not a loss")]
+        acts = [
+            ("Y", "copy to put back"),
+            ("m", "make candidate"),
+            ("A", "accept+preview"),
+            ("r", "not a loss"),
+        ]
         if entry.item.class_.value == "evidence":
             acts = [("y", "copy locator")]
         undo = [("u", "take back")] if entry.item.mark is not None else []
         more = [
+            ("o", "source"),
             ("s", "standing/one-off"),
             ("w", "why"),
             ("J/K", "scroll"),
             ("]", "tab"),
+            ("x", "export"),
             ("esc", "fold"),
         ]
         return [*acts, *undo, *more, ("?", "help")]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from core.evidence.own import handed_out
 from core.wording import age
 from tui.panes import candidate_text
 from tui.theme import Glyphs
@@ -215,6 +216,8 @@ def _back(i: Item, g: Glyphs) -> list[Line]:
     keys = [
         ("Y", "copy as a message for the agent, with its origin"),
         ("m", f"make it a candidate, L{i.line} as its source"),
+        ("A", "make it a candidate, accept it and open its preview"),
+        ("o", "read it in its conversation; backspace comes back"),
         ("r", "not a loss (recorded, with a reason)"),
         ("s", "correct: standing instruction or one-off request"),
     ]
@@ -234,4 +237,4 @@ def copied(i: Item) -> str:
     origin = f"session:{i.session}#L{i.line}, {exact(i.time)}, by the {i.author.value}"
     what = _CLASSES[i.class_.value]
     quote = candidate_text.mask(i.quote)
-    return f"“{quote}”\n\n({what} from earlier in this work, lost when it was compacted: {origin})"
+    return handed_out(quote, what, origin)

@@ -268,11 +268,16 @@ class PreviewingPane(ListingPane):
         self.drop()
         self.receipts = receipts
         self.title(", ".join(short(r.receipt_id) for r in receipts), state)
-        lines = [line for f in failed for line in write.failed(f, self.glyphs)]
-        for n, r in enumerate(receipts):
-            lines += [Line()] * bool(n)
-            lines += write.receipt(r, self.glyphs)
-        self.detail.show(lines)
+        self.detail.show(write.receipts(receipts, failed, {}, self.glyphs))
+        self._compare(receipts, failed)
+
+    @work(exclusive=True, group="promotion-receipts")
+    async def _compare(self, receipts: Sequence[Receipt], failed: Sequence[FailedSink]) -> None:
+        """Say beside each written file how it stands now."""
+        client = self.client
+        found = await self.ask(lambda: client.stands(receipts)) if client else None
+        if found and self.receipts is receipts:
+            self.detail.show(write.receipts(receipts, failed, found, self.glyphs), keep_place=True)
 
     def drop(self) -> None:
         """Leave the preview; its operation stays stored and can be found under writes."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from core.promotion.reading import FOREIGN, of_copy
@@ -194,8 +194,20 @@ def failed(sink: FailedSink, g: Glyphs) -> list[Line]:
     return [*lines, Line([(again, "muted")], indent=3), Line()]
 
 
-def receipt(r: Receipt, g: Glyphs) -> list[Line]:
-    """A receipt in full."""
+def receipts(
+    every: Sequence[Receipt],
+    failures: Sequence[FailedSink],
+    stands: Mapping[str, str],
+    g: Glyphs,
+) -> list[Line]:
+    """Receipts in full, what failed beside them first; `stands` tells how each file is now."""
+    lines = [line for f in failures for line in failed(f, g)]
+    for n, r in enumerate(every):
+        lines += [Line()] * bool(n) + _receipt(r, stands, g)
+    return lines
+
+
+def _receipt(r: Receipt, stands: Mapping[str, str], g: Glyphs) -> list[Line]:
     named = parted(r.subject)
     about = "candidate" if r.subject.startswith("cand_") else "source"
     rows = [
@@ -215,6 +227,10 @@ def receipt(r: Receipt, g: Glyphs) -> list[Line]:
     for t in r.targets:
         text = f" {t.path}  {digest8(t.before_digest)} {g.arrow} {digest8(t.after_digest)}"
         lines.append(Line([(text, "text")], indent=3))
+        if state := stands.get(f"{r.receipt_id} {t.path}"):
+            sign, role = (g.accepted, "good") if state == "as written" else (g.edited, "warn")
+            sign, role = (g.superseded, "muted") if "later" in state else (sign, role)
+            lines.append(Line([(f"   {sign} {brief(state)}", role)], indent=5))
     lines.append(header("sources", str(len(r.sources)), g))
     lines += [Line([(f" {s.locator}  {digest8(s.digest)}", "muted")], indent=3) for s in r.sources]
     return lines

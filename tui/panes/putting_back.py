@@ -7,13 +7,15 @@ from typing import TYPE_CHECKING, cast
 
 from textual import work
 
-from tui.messages import Changed
+from tui.messages import Changed, OpenEvidence, OpenPreview
 from tui.panes import compaction_text as write
 from tui.panes.listing import ListingPane
 from tui.widgets.text import short
 
 if TYPE_CHECKING:
+    from schemas.candidates import CandidateVersion
     from schemas.compaction import Boundary, Item, MarkVerdict, Observation
+    from tui.client import Client
 
 _REASON = "why it is no loss"
 
@@ -99,19 +101,61 @@ class PuttingBackPane(ListingPane):
         else:
             self.bar.say("enter unfolds it; Y copies an item")
 
+    def action_source(self) -> None:
+        """Read the item, or the cut, where it stands in its conversation."""
+        if (entry := self.entry) is not None:
+            self.post_message(OpenEvidence(entry.item.locator, known=True))
+        elif self.cut is not None:
+            self.post_message(OpenEvidence(self.cut[1].at, known=True))
+
+    @work(group="compaction-acts")
+    async def action_export(self) -> None:
+        """Write what is shown into a file."""
+        client, cut = self.client, self.cut
+        path = await self.ask(lambda: client.export(cut[0].session)) if client and cut else None
+        if path is not None:
+            self.bar.say(f"exported to {path}", "good")
+
+    async def _candidate(self, client: Client, entry: Entry) -> CandidateVersion | None:
+        """A candidate whose source is the original message, never the summary."""
+        from schemas.choices import CandidateKind
+
+        i = entry.item
+        kind = i.kind or CandidateKind.GOAL
+        words = " ".join(i.quote.split())
+        return await self.ask(lambda: client.propose_from(words, kind, i.locator))
+
+    @work(group="compaction-acts")
+    async def action_accept(self) -> None:
+        """Make it a candidate, accept exactly that, and open the preview of what it would write.
+
+        What must be acknowledged first is read in the candidates pane: nothing is waved through.
+        """
+        client, entry = self.client, self.entry
+        if client is None or entry is None or not self._binds(entry):
+            return
+        from schemas.choices import CandidateState, Verdict
+
+        made = await self._candidate(client, entry)
+        if made is None:
+            return
+        if made.state is not CandidateState.PROMOTED and made.state is not CandidateState.ACCEPTED:
+            reason = f"put back: lost at L{entry.cut.line}"
+            made = await self.ask(
+                lambda: client.decide(made.id, made.version, Verdict.ACCEPT, reason, ())
+            )
+        if made is not None:
+            self.post_message(OpenPreview(made.id, made.version))
+        self.post_message(Changed())
+
     @work(group="compaction-acts")
     async def action_candidate(self) -> None:
         """Make a candidate whose source is the original message, never the summary."""
         client, entry = self.client, self.entry
         if client is None or entry is None or not self._binds(entry):
             return
-        from schemas.choices import CandidateKind
-
         i = entry.item
-        kind = i.kind or CandidateKind.GOAL
-        made = await self.ask(
-            lambda: client.propose_from(" ".join(i.quote.split()), kind, i.locator)
-        )
+        made = await self._candidate(client, entry)
         if made is not None:
             dot = self.glyphs.dot
             self.bar.say(

@@ -1,8 +1,9 @@
 """Evidence that is no file of records, as streams of lines that readers read (spec 1.1).
 
-A database or a tree of small files is read once, without a byte of it being written, and every
-row becomes a line of a stream; the stream is what is stored, so its spans rebuild it. A stream
-only holds what does not change behind its end, so a source that grew is read on from there.
+A compressed file is the stream it holds. A database or a tree of small files is read once, without
+a byte of it being written, and every row becomes a line of a stream; the stream is what is stored,
+so its spans rebuild it. A stream only holds what does not change behind its end, so a source that
+grew is read on from there.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from core.evidence import places
-from core.evidence.exports import aiwg_catalog, opencode_db, opencode_tree
+from core.evidence.exports import aiwg_catalog, opencode_db, opencode_tree, packed
 from core.evidence.exports.database import MAGIC, opened, tables
 from core.ports import Desk
 from schemas.errors import MemdeskError, Refused
@@ -25,13 +26,18 @@ _DATABASES = (opencode_db, aiwg_catalog)
 def streams(desk: Desk, path: Path, file: BinaryIO) -> Iterator[tuple[str, BinaryIO]]:
     """What of an opened path is to be imported: itself, or each of its streams with its label.
 
-    Raises Refused `evidence.unknown-format`, `evidence.database`.
+    Raises Refused `evidence.unknown-format`, `evidence.database`, `evidence.compressed`,
+    `evidence.unpacked-size`.
     """
     limit = desk.policy.evidence.record_bytes
     if file.read(len(MAGIC)) == MAGIC:
         yield from _database(desk, path, file, limit)
         return
     file.seek(0)
+    if packed.is_packed(file):
+        limit = desk.policy.evidence.unpacked_bytes
+        yield "", packed.unpacked(file, limit, desk.workspace.folder)
+        return
     root = opencode_tree.root_of(path)
     found = opencode_tree.session(path, root, _small, limit) if root else None
     if found is None:

@@ -11,7 +11,7 @@ import orjson
 
 from core.evidence.readers.base import Format, Sample, Source
 from core.evidence.readers.documents import top_level
-from core.evidence.readers.jsonl import BOM, first_value
+from core.evidence.readers.jsonl import BOM, TooDeep, first_value
 from core.evidence.readers.registry import formats
 from schemas.errors import Refused
 
@@ -55,14 +55,20 @@ def sampled(file: BinaryIO, name: str) -> Sample:
 
 def sample(head: bytes, lines: tuple[bytes, ...], name: str, *, cut: bool) -> Sample:
     """A sample of a file that goes on behind it when it is `cut`."""
-    values = [first_value(line) for line in lines]
+    values, deep = [], False
+    for line in lines:
+        try:
+            values.append(first_value(line))
+        except TooDeep:
+            deep = True
     records = tuple(v for v in values if isinstance(v, dict))
     # Where the first line is an object of its own and more follows, the file is lines.
     log = len(lines) > 1 or (cut and bool(lines))
     document = None
     if head.lstrip(_BLANK)[:1] in (b"{", b"[") and not (log and _complete(lines[0])):
-        document = top_level(Source(BytesIO(head), 0, 0, len(head), "", len(head)))
-    return Sample(head, lines, name, records, document)
+        document, inside = top_level(Source(BytesIO(head), 0, 0, len(head), "", len(head)))
+        deep = deep or inside
+    return Sample(head, lines, name, records, document, deep)
 
 
 def _complete(line: bytes) -> bool:
@@ -75,7 +81,8 @@ def _complete(line: bytes) -> bool:
 def detect(sample: Sample) -> Format:
     """The format whose shape the first records have.
 
-    Raises Refused `evidence.binary`, `evidence.encoding`, `evidence.unknown-format`.
+    Raises Refused `evidence.binary`, `evidence.encoding`, `evidence.too-deep`,
+    `evidence.unknown-format`.
     """
     if sample.head.startswith((b"\xff\xfe", b"\xfe\xff", b"\x00\x00\xfe\xff")):
         raise Refused("evidence.encoding")
@@ -84,6 +91,8 @@ def detect(sample: Sample) -> Format:
             return format_
     if sample.binary:
         raise Refused("evidence.binary")
+    if sample.deep:
+        raise Refused("evidence.too-deep")
     raise Refused("evidence.unknown-format")
 
 

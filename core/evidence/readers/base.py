@@ -60,6 +60,8 @@ class Sample:
     document: dict[str, Any] | None = None
     """Members of the one JSON document the file is, its arrays as far as they are sampled;
     a document that is a list is its member ""."""
+    deep: bool = False
+    """True where something is nested deeper than it can be read."""
 
     @property
     def binary(self) -> bool:

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from core.evidence.readers.base import CHUNK, Part, Record, Source, Waiting
+from core.evidence.readers.jsonl import TOO_DEEP, TooDeep, huge
 from core.evidence.readers.records import finish, unparsed
 from schemas.evidence import Author, EventKind
 
@@ -44,7 +45,10 @@ class _Cut(Exception):
 
 
 class _Broken(Exception):
-    """What stands here is no JSON."""
+    """What stands here is no JSON, or `deep`er than it can be read."""
+
+    def __init__(self, *, deep: bool = False) -> None:
+        self.note = TOO_DEEP if deep else "malformed"
 
 
 class Document:
@@ -111,8 +115,8 @@ def pieces(source: Source, arrays: Callable[[str], bool]) -> Iterator[Piece | Wa
     except _Cut:
         yield Waiting(scan.held_start(), max(0, source.end - scan.held_start()))
         return
-    except _Broken:
-        scan.notes = ["malformed"]
+    except _Broken as err:
+        scan.notes = [err.note]
     else:
         if scan.blank() == "":
             return
@@ -169,9 +173,9 @@ def _items(scan: _Scan, key: str) -> Iterator[Piece]:
         try:
             value, end = scan.value()
             piece = Piece(start, b"", line, key, value)
-        except _Broken:
+        except _Broken as err:
             end = scan.balanced()
-            piece = Piece(start, b"", line, key, None, ["malformed"], True)
+            piece = Piece(start, b"", line, key, None, [err.note], True)
         piece.raw = scan.skip(end)
         yield piece
         if scan.blank(cut=True) == ",":
@@ -235,13 +239,18 @@ class _Scan:
         """The value that stands here and where it ends; nothing is taken."""
         count = CHUNK
         while True:
-            found, cut = _decoded(self.text, self.at)
+            deep = cut = False
+            try:
+                found, cut = _decoded(self.text, self.at)
+            except TooDeep:
+                # Read on all the same: its brackets must be there to say where it ends.
+                found, deep = None, True
             if found is not None and (found[1] < len(self.text) or self.ended):
                 return found
             if len(self.text) - self.at > self.source.max_record or not self.fill(count):
                 if self.ended and cut:
                     raise _Cut
-                raise _Broken
+                raise _Broken(deep=deep)
             count *= 2
 
     def balanced(self) -> int:
@@ -303,43 +312,46 @@ class _Scan:
             yield Piece(start, raw, line, None, {}, list(self.notes), True)
 
 
-def _huge(digits: str) -> Any:
-    """An integer of any length: as text where it is longer than numbers are."""
-    return int(digits) if len(digits) < 4000 else digits
-
-
 _STRICT = json.JSONDecoder(strict=False)
-_LENIENT = json.JSONDecoder(strict=False, parse_int=_huge)
+_LENIENT = json.JSONDecoder(strict=False, parse_int=huge)
 
 
 def _decoded(text: str, at: int) -> tuple[tuple[Any, int] | None, bool]:
-    """The value at `at` with its end, or None and whether the text may only be cut there."""
+    """The value at `at` with its end, or None and whether the text may only be cut there.
+
+    Raises TooDeep.
+    """
     for decoder in (_STRICT, _LENIENT):
         try:
             return decoder.raw_decode(text, at), False
         except json.JSONDecodeError as err:
             unended = err.msg.startswith(("Unterminated", "Invalid \\"))
             return None, unended or err.pos >= len(text) - _LITERAL
-        except RecursionError:
-            return None, False
+        except RecursionError as err:
+            raise TooDeep from err
         except ValueError:
             continue
     return None, False
 
 
-def top_level(source: Source) -> dict[str, Any] | None:
-    """Members of the document a sample begins, arrays as far as they are there; None for others.
+def top_level(source: Source) -> tuple[dict[str, Any] | None, bool]:
+    """Members of the document a sample begins, arrays as far as they are there; None for others;
+    True where something of it is nested deeper than it can be read.
 
     The member "" holds the items of a document that is a list.
     """
     found: dict[str, Any] = {}
+    deep = False
     for piece in pieces(source, lambda _key: True):
         if isinstance(piece, Waiting):
             break
+        deep = deep or TOO_DEEP in piece.notes
+        if piece.broken and not (piece.key and deep):
+            return None, deep
         if piece.broken:
-            return None
+            continue
         if piece.key is None:
             found.update(piece.value)
         else:
             found.setdefault(piece.key, []).append(piece.value)
-    return found or None
+    return found or None, deep

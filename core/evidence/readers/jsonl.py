@@ -66,9 +66,12 @@ def values(line: Line, max_record: int) -> Iterator[Value]:
 
 def _recovered(start: int, data: bytes, number: int, notes: list[str]) -> Iterator[Value]:
     """What a stricter parser refused: lenient values, neighbours on one line, spliced records."""
-    at = 0
+    at, cause = 0, "malformed"
     while at < len(data):
-        found = _value_at(data[at:])
+        try:
+            found = _value_at(data[at:])
+        except TooDeep:
+            found, cause = None, TOO_DEEP
         if found is None:
             break
         value, length, lenient = found
@@ -80,7 +83,10 @@ def _recovered(start: int, data: bytes, number: int, notes: list[str]) -> Iterat
         return
     rest = data[at:]
     for restart in list(_RESTART.finditer(rest, 1))[-_TRIES:]:
-        found = _value_at(rest[restart.start() :])
+        try:
+            found = _value_at(rest[restart.start() :])
+        except TooDeep:
+            continue
         if (
             found
             and isinstance(found[0], dict)
@@ -90,7 +96,7 @@ def _recovered(start: int, data: bytes, number: int, notes: list[str]) -> Iterat
             yield Value(start + at, rest[:cut], number, None, [*notes, "fragment"], True)
             yield Value(start + at + cut, rest[cut:], number, found[0], [*notes, "spliced"])
             return
-    yield Value(start + at, rest, number, None, [*notes, "malformed"], True)
+    yield Value(start + at, rest, number, None, [*notes, cause], True)
 
 
 def _skip(data: bytes, at: int) -> int:
@@ -111,15 +117,38 @@ def whole(data: bytes) -> bool:
     at = _skip(data, len(BOM) if data.startswith(BOM) else 0)
     seen = False
     while at < len(data):
-        found = _value_at(data[at:]) if data[at : at + 1] in (b"{", b"[") else None
+        try:
+            found = _value_at(data[at:]) if data[at : at + 1] in (b"{", b"[") else None
+        except TooDeep:
+            return False
         if found is None:
             return False
         seen, at = True, _skip(data, at + found[1])
     return seen
 
 
+TOO_DEEP = "too-deep"
+"""Note on what is nested deeper than it can be read."""
+
+
+class TooDeep(ValueError):
+    """JSON that may be sound and is nested deeper than it can be read."""
+
+
+def huge(digits: str) -> Any:
+    """An integer of any length: as text where it is longer than numbers are."""
+    return int(digits) if len(digits) < _DIGITS else digits
+
+
+_DIGITS = 4_000
+_DECODER = json.JSONDecoder(parse_int=huge)
+
+
 def _value_at(data: bytes) -> tuple[Any, int, list[str]] | None:
-    """The first JSON value of `data`, its length in bytes, and what had to be forgiven."""
+    """The first JSON value of `data`, its length in bytes, and what had to be forgiven.
+
+    Raises TooDeep.
+    """
     notes = []
     try:
         text = data.decode()
@@ -128,19 +157,24 @@ def _value_at(data: bytes) -> tuple[Any, int, list[str]] | None:
         notes.append("invalid-utf8")
     if not text.lstrip().startswith(("{", "[")):
         try:
-            return json.loads(text), len(data), notes
-        except (ValueError, RecursionError):
+            return _DECODER.decode(text), len(data), notes
+        except ValueError:
             return None
     lead = len(text) - len(text.lstrip())
     try:
-        value, end = json.JSONDecoder().raw_decode(text, lead)
-    except (ValueError, RecursionError):
+        value, end = _DECODER.raw_decode(text, lead)
+    except RecursionError as err:
+        raise TooDeep from err
+    except ValueError:
         return None
     return value, len(text[:end].encode("utf-8", "surrogateescape")), notes
 
 
 def first_value(data: bytes) -> Any:
-    """The first value of a line, read as leniently as records are; None when there is none."""
+    """The first value of a line, read as leniently as records are; None when there is none.
+
+    Raises TooDeep.
+    """
     data = data.removeprefix(BOM).strip(_PADDING)
     try:
         return orjson.loads(data)

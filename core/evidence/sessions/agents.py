@@ -8,8 +8,10 @@ import re
 from collections.abc import Callable
 from pathlib import Path
 
+from core.config import EvidenceTable
 from core.evidence import places
 from core.evidence.exports import tree_session
+from core.evidence.exports.packed import unpacked
 from core.evidence.readers import detect, named, sampled
 from core.evidence.sessions import found as why
 from core.evidence.sessions.found import FAILS, Found
@@ -89,8 +91,26 @@ def _codex(project: Project, found: Found) -> None:
     home = _home("CODEX_HOME", ".codex")
     for base in (home / "sessions", home / "archived_sessions"):
         _by_scope("Codex", base, "codex", project, found)
-        if packed := Found().files(base, ".jsonl.zst"):
-            found.leave(why.PACKED, len(packed))
+        for path in found.files(base, ".jsonl.zst"):
+            # For a moment the plain file stands beside its compressed one.
+            if not os.path.lexists(path.with_suffix("")):
+                try:
+                    _packed_rollout(path, project, found)
+                except FAILS as err:
+                    found.failed(err)
+
+
+def _packed_rollout(path: Path, project: Project, found: Found) -> None:
+    """An idle rollout: its beginning says whose it is, and only the project's is unpacked whole."""
+    limit = EvidenceTable().unpacked_bytes
+    with places.open_evidence(path) as file:
+        with unpacked(file, limit, first=HEADS[1]) as head:
+            scope = look(head, named("codex")).scope
+        if scope is None or not project.owns(scope):
+            return
+        file.seek(0)
+        with unpacked(file, limit) as whole:
+            found.add("Codex", path, look(whole, named("codex")).newest)
 
 
 def _copilot(project: Project, found: Found) -> None:

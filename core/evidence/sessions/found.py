@@ -13,7 +13,7 @@ from core.evidence.sessions.looking import Look, look
 from schemas.errors import MemdeskError
 
 LINKS, UNREADABLE, ELSEWHERE = "links", "unreadable", "of other folders"
-NOWHERE, PACKED = "naming no folder", "compressed"
+NOWHERE = "naming no folder"
 MISSING, DATABASES = "roots that are not there", "databases of many projects"
 """Why something was left alone, as people read it."""
 FAILS = (MemdeskError, OSError, ValueError, RecursionError)

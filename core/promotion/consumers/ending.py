@@ -206,7 +206,7 @@ def _claim_again(desk: Desk, unit: Writer, name: str) -> None:
     if belief is None:
         return
     unit.claims.withdraw(name)
-    held = [at.consumer for at in belief.consumers if at.state is BeliefState.ACTIVE]
+    held = sorted(at.consumer for at in belief.consumers if at.state not in ENDED)
     version = unit.candidates.version(belief.candidate, belief.version)
     if held and version is not None:
         claim = claims.claim_of(desk, belief.statement)
