@@ -138,7 +138,7 @@ def test_receipts_are_exported_as_files(run: Run, workspace: Path, tmp_path: Pat
 
 def test_ids_by_prefix(run: Run) -> None:
     """Six digits are enough; fewer are malformed; unknown and ambiguous are not found."""
-    id_ = one(run, "8443")
+    id_ = one(run, "port 8443")
     assert run("candidates", "show", id_[:11])["id"] == id_
     assert code(run("candidates", "show", id_[:10], status=2)) == "id.malformed"
     assert code(run("candidates", "show", "cand_zzzzzz", status=2)) == "id.malformed"
@@ -177,7 +177,7 @@ def test_deciding_names_exactly_one_version(run: Run) -> None:
     assert "-releases are tagged on Tuesdays." in changed["diff"].splitlines()
     versions = run("candidates", "show", id_)["versions"]
     assert [v["state"] for v in versions] == ["superseded", "rejected", "pending"]
-    assert run("candidates", "accept", one(run, "8443"))["items"][0]["state"] == "accepted"
+    assert run("candidates", "accept", one(run, "port 8443"))["items"][0]["state"] == "accepted"
 
 
 def test_deferring_and_deciding_after_it(run: Run) -> None:
@@ -200,7 +200,7 @@ def test_hazards_and_states_refuse_by_their_codes(run: Run) -> None:
     assert code(run("candidates", "accept", id_, status=3)) == "hazard.personal-data"
     args = ("candidates", "accept", id_, "--acknowledge", "hazard.personal-data")
     assert run(*args)["items"][0]["decision"]["acknowledged"] == ["hazard.personal-data"]
-    other = one(run, "8443")
+    other = one(run, "port 8443")
     assert code(run("promotion", "preview", other, status=3)) == "candidate.not-accepted"
     run("candidates", "accept", other)
     assert (
@@ -262,7 +262,7 @@ def test_a_divergence_shows_both_versions(run: Run, workspace: Path) -> None:
     from core import desk as desks
     from schemas.common import Door
 
-    id_ = one(run, "8443")
+    id_ = one(run, "port 8443")
     run("candidates", "accept", id_)
     operation = run("promotion", "preview", id_)["operation_id"]
     desk = desks.open_(workspace, desks.actor(Door.COMMAND, "Ana"))
@@ -295,7 +295,11 @@ def test_of_several_versions_every_one_is_tried_and_reported(
     run: Run, workspace: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """One is blocked, one was decided, one is new: the report names all, the status is the worst."""
-    decided, blocked, new = one(run, "8443"), one(run, "ana.b@example.org"), one(run, "Tuesdays")
+    decided, blocked, new = (
+        one(run, "port 8443"),
+        one(run, "ana.b@example.org"),
+        one(run, "Tuesdays"),
+    )
     run("candidates", "reject", decided)
     call = ["--workspace", str(workspace), "--json", "candidates", "accept"]
     status = entry.main(lambda *_: 0, [*call, decided, blocked, new])
