@@ -16,11 +16,23 @@ from core import alike
 from core.identity import keyed
 from core.ports import ClaimReads, ClaimWrites, Desk
 from schemas.candidates import POLICY, Related
+from schemas.choices import OPEN_STATES
 from schemas.storage import Claim
 
 _SPACE = re.compile(r"\s+")
 _EDGE = " \t\n.;!\"'`“”‘’"
 _WORD = re.compile(r"[^\W\d_][\w'\-]*", re.UNICODE)
+_QUOTED = re.compile(r"[`\"“”][^`\"“”]*[`\"“”]")
+_NUMBERS = re.compile(r"\S*\d\S*")
+_NUMBERED = re.compile(
+    r"^([^\W\d_]{4,}(?=-?v?\d)|[^\W\d_]+(?:[-_][^\W\d_]+)+(?=\d))-?v?\d+(?:\.\d+)*$"
+)
+"""A name with its number: `postgres15`, `node-20`, `python3.11`, `db-stage2`; no `eu-north-1`, whose
+number is a part of the name, and nothing as short as `md5`."""
+_VERSION = re.compile(r"\b[^\W\d_]{4,}[ -]?v?\d+(?:\.\d+)*\b(?![:%])")
+_LIGHT = frozenset(("run", "runs", "running", "have", "has"))
+"""Verbs that say no more than `use` does beside a name and its version."""
+_SAME_NAME = {"postgresql": "postgres", "nodejs": "node", "golang": "go", "k8s": "kubernetes"}
 _LIMIT = 20
 _COMPARED = 64
 """Claims a new one is compared with: those that share its key, and those that share a band."""
@@ -38,15 +50,23 @@ def claim_of(desk: Desk, statement: str) -> bytes:
 
 
 def key_of(statement: str) -> str:
-    """A subject key proposed for a statement: its first content words, numbers left out.
+    """A subject key proposed for a statement: its first content words, values left out.
 
-    Statements that differ only in a number or quoted value get the same key, so they conflict.
+    Statements that differ only in a value get the same key, so they conflict. Values are quoted
+    words, numbers, and the number of a name, of which the name stays: `db-stage2` speaks of
+    `db-stage`, `Postgres15` of what `Postgres 15` does. What a statement begins with is its
+    subject: there a numbered name is left out whole, as `stage2` is another thing than `stage`.
     """
     folded = unicodedata.normalize("NFKC", statement).casefold()
-    plain = re.sub(r"[`\"“”][^`\"“”]*[`\"“”]|\S*\d\S*", " ", folded)
-    words = [w.strip("-'") for w in _WORD.findall(plain)]
-    kept = [w for w in words if w not in alike.STOP and len(w) > 1][:5]
-    slug = ".".join(re.sub(r"[^\w\-]", "", w) for w in kept)
+    plain = _QUOTED.sub(" ", folded)
+    light = _LIGHT if _VERSION.search(plain) else frozenset[str]()
+    first, *rest = plain.split() or [""]
+    while rest and first.strip(_EDGE) in alike.STOP:
+        first, *rest = rest
+    named = " ".join([first, *(_NUMBERED.sub(r"\1", w.strip(_EDGE + ",:()")) for w in rest)])
+    words = [w.strip("-'") for w in _WORD.findall(_NUMBERS.sub(" ", named))]
+    kept = [w for w in words if w not in alike.STOP and w not in light and len(w) > 1][:5]
+    slug = ".".join(re.sub(r"[^\w\-]", "", _SAME_NAME.get(w, w)) for w in kept)
     return slug[:120] or "note"
 
 
@@ -96,7 +116,9 @@ def relations(reads: ClaimReads, claim: Claim) -> Relations:
     likeness = reads.likeness([claim.claim])
     other = reads.same_key(claim.key, claim.scope, claim.ref, _LIMIT)
     near = reads.near(claim.claim, claim.ref, _LIMIT)
-    near.sort(key=lambda c: (c.state in _OPEN, -alike.similarity(claim.statement, c.statement)))
+    near.sort(
+        key=lambda c: (c.state in OPEN_STATES, -alike.similarity(claim.statement, c.statement))
+    )
     return Relations(
         tuple(
             _related(c, "conflict.rule" if c.layer == POLICY else "conflict.same-key")
@@ -109,9 +131,6 @@ def relations(reads: ClaimReads, claim: Claim) -> Relations:
         ),
         tuple(_related(c, "duplicate.near") for c in near),
     )
-
-
-_OPEN = ("pending", "deferred")
 
 
 def _related(claim: Claim, code: str) -> Related:

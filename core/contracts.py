@@ -14,6 +14,7 @@ from schemas import (
     onboarding,
     operations,
     promotion,
+    sources,
     status,
 )
 from schemas.errors import Unusable
@@ -32,6 +33,9 @@ DOCUMENTS: dict[str, type[BaseModel]] = {
     "receipt": operations.Receipt,
     "preview": operations.Preview,
     "belief": promotion.Belief,
+    "written": operations.Written,
+    "source": sources.Source,
+    "fence": sources.Fence,
     "checkpoint": status.Checkpoint,
     "extract": evidence.Extract,
     "observation": compaction.Observation,

@@ -117,6 +117,14 @@ def at_root(root: Path) -> set[str]:
     return {n for n in names if os.path.lexists(root / n)}
 
 
+def text_of(workspace: Workspace, path: str) -> str | None:
+    """The text of a rule file with its line ends made one; None where it can't be read."""
+    try:
+        return _Reading(workspace, []).text(path)
+    except MemdeskError:
+        return None
+
+
 def signature(root: Path, paths: Iterable[str]) -> tuple[tuple[str, int, int, int], ...]:
     """Moves when one of these files, or one at the root, is another or was written to."""
     out = []
@@ -209,7 +217,7 @@ class _Reading:
                 if imports <= self.depths[real] and (scope != PROJECT or known == PROJECT):
                     return
                 scope = PROJECT if PROJECT in (scope, known) else known
-            text = self._text(real)
+            text = self.text(real)
         except NotFound:
             return
         except MemdeskError as err:
@@ -236,7 +244,11 @@ class _Reading:
             raise Refused("path.outside-workspace", f"{path} is a link out of the workspace.")
         return real.relative_to(root).as_posix()
 
-    def _text(self, path: str) -> str:
+    def text(self, path: str) -> str:
+        """The text of a file, line ends made one.
+
+        Raises NotFound `path.not-found`; Refused `rules.too-long`, `evidence.binary`.
+        """
         data = self.workspace.read(path, limit=_BYTES + 1)
         if data is None:
             raise NotFound("path.not-found", f"{path} does not exist.")

@@ -6,11 +6,13 @@ what was sealed before it; keyed, so nothing is left to guess by once the docume
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import orjson
 
 from core.identity import canonical, seal
+from schemas.sources import Fence
 from schemas.storage import StoredFile
 
 _MOVING: dict[str, Any] = {
@@ -54,6 +56,17 @@ def source(secret: bytes, file: StoredFile, path: str) -> str:
     """The ledger root of a file's registration, or of `path` meaning that file from then on."""
     facts = [file.id, file.path, file.format, file.head, file.revision, file.notes, file.created]
     return seal(secret, canonical([path, *facts]))
+
+
+def fences(secret: bytes, closed: Sequence[Fence]) -> str:
+    """The ledger root of what one change closed for good, in the order of the events."""
+    rows = [[f.event, f.cause, f.subject, f.cut, f.time] for f in closed]
+    return seal(secret, canonical(rows))
+
+
+def drift(secret: bytes, belief: str, consumer: str, time: int) -> str:
+    """The ledger root of a belief that was found changed by its owner outside memdesk."""
+    return seal(secret, canonical([belief, consumer, time]))
 
 
 def receipt(secret: bytes, document: bytes) -> str:

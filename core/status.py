@@ -7,7 +7,9 @@ from collections.abc import Mapping
 
 from core.ports import Desk
 from core.promotion.consumers import line_memory_files as files
+from core.wording import some
 from schemas.errors import MemdeskError
+from schemas.reasons import reason
 from schemas.status import Degraded, Status
 
 _CATALOG = ".aiwg/sessions/catalog.sqlite"
@@ -20,6 +22,10 @@ def status(desk: Desk) -> Status:
         operations, beliefs = view.operations.counts(), view.promotion.counts()
         receipts, head = view.operations.receipt_count(), view.ledger.head()
     line, degraded = _line_memory(desk)
+    if desk.store.read_only:
+        found = reason("store.read-only")
+        effect = f"What is there can be read; nothing can be decided or written. {found.remedy}"
+        degraded.append(Degraded(component="store", state=found.code, effect=effect))
     wiki = _wiki(desk)
     sessions = (desk.workspace.root / _CATALOG).is_file()
     return Status(
@@ -40,7 +46,8 @@ def status(desk: Desk) -> Status:
             "sessions": {"catalog": sessions, "required": False},
             "embeddings": {"configured": False, "required": False},
         },
-        says={
+        says=_operations_say(operations)
+        | {
             "line-memory": _line_memory_says(line),
             "wiki": _wiki_says(wiki),
             "sessions": f"AIWG's session catalog is there; import it: memdesk evidence import {_CATALOG}"
@@ -50,6 +57,15 @@ def status(desk: Desk) -> Status:
         },
         degraded=tuple(degraded),
     )
+
+
+def _operations_say(counts: Mapping[str, int]) -> dict[str, str]:
+    """What a preview that nobody confirmed is: no write, so the outbox doesn't count it."""
+    shown = counts.get("previewed", 0)
+    if not shown:
+        return {}
+    those = f"{some(shown, 'preview')} never confirmed: nothing was written"
+    return {"operations": f"{those}; the outbox counts what a confirm left open"}
 
 
 def _line_memory_says(row: Mapping[str, str | int | bool]) -> str:

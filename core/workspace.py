@@ -229,17 +229,22 @@ def find(start: Path) -> Path | None:
     return None
 
 
+def named(start: Path | None) -> Path | None:
+    """The folder that somebody named: `start`, or `MEMDESK_WORKSPACE`."""
+    given = os.environ.get("MEMDESK_WORKSPACE")
+    return start or (Path(given) if given else None)
+
+
 def locate(start: Path | None) -> Path:
-    """The workspace's root: `start` itself, `MEMDESK_WORKSPACE`, or the nearest one above here.
+    """The workspace's root: the folder named, or the nearest workspace above here.
 
     Raises Unusable `workspace.not-found`.
     """
-    given = os.environ.get("MEMDESK_WORKSPACE")
-    named = start or (Path(given) if given else None)
-    if named is not None:
-        if not (named / FOLDER).is_dir():
-            raise Unusable("workspace.not-found", f"{named} holds no .memdesk/.")
-        return named
+    given = named(start)
+    if given is not None:
+        if not (given / FOLDER).is_dir():
+            raise Unusable("workspace.not-found", f"{given} holds no .memdesk/.")
+        return given
     found = find(Path.cwd())
     if found is None:
         raise Unusable("workspace.not-found")

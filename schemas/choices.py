@@ -30,6 +30,10 @@ class CandidateState(StrEnum):
     LAPSED = "lapsed"
 
 
+OPEN_STATES = (CandidateState.PENDING, CandidateState.DEFERRED)
+"""Where a decision may still be recorded."""
+
+
 class Verdict(StrEnum):
     """What a reviewer may say of one exact version."""
 

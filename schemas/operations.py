@@ -120,6 +120,8 @@ class Preview(Document):
     statement: str = ""
     versions: tuple[PreviewedVersion, ...] = ()
     """Every version a promotion is about, in the order it is written."""
+    closes: tuple[str, ...] = ()
+    """Messages that the change closes for good."""
     sinks: tuple[str, ...] = ()
     """Operations of a preview over several consumers, one each with its own receipt."""
     state: OperationState
@@ -173,6 +175,10 @@ class Receipt(Document):
     """The belief it formed; None when it formed none, or several."""
     beliefs: tuple[str, ...] = ()
     """Each of them, when it formed several."""
+    supersedes: tuple[str, ...] = ()
+    """Beliefs that a promotion ended at its consumer."""
+    replacement: str | None = None
+    """What stands in the place of a belief that was ended by itself."""
     actor: Actor
     reviewer: str
     time: int

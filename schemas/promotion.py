@@ -28,12 +28,35 @@ class BeliefState(StrEnum):
     DRIFTED = "drifted"
 
 
+ENDED = (*(BeliefState.SUPERSEDED, BeliefState.REVOKED, BeliefState.ARCHIVED, BeliefState.REMOVED),)
+"""States that a person's preview and confirm brought about; none of them is left again."""
+
+
 class BeliefAtConsumer(Contract):
     """One consumer's copy of a belief."""
 
     consumer: str
     state: BeliefState
     receipt: str
+    """The receipt that wrote it there."""
+    since: int | None = None
+    """When it came to stand so."""
+    ended_by: str | None = None
+    """The receipt that ended it."""
+    replacement: str | None = None
+    """The belief that stands in its place."""
+
+
+class BeliefChange(Contract):
+    """How a belief stood at one consumer from a moment on (spec 5.5)."""
+
+    belief: str
+    consumer: str
+    state: BeliefState
+    time: int
+    receipt: str | None = None
+    """None for a change made outside memdesk, which only was found."""
+    replacement: str | None = None
 
 
 class Belief(Document):

@@ -67,6 +67,8 @@ COPIES: dict[tuple[str, str], Role] = {
         "operation_about": {Role.PLACE: "subject operation"},
         "divergence": {Role.PLACE: "operation path", Role.CONTENT: "found wanted"},
         "receipt": {Role.PLACE: "id operation consumer", Role.CONTENT: "document"},
+        "belief_change": {Role.PLACE: "belief consumer state receipt replacement"},
+        "fence": {Role.PLACE: "event cause subject cut"},
         "belief": {Role.PLACE: "id candidate", Role.CONTENT: "statement"},
         "belief_consumer": {Role.PLACE: "belief consumer state receipt"},
         "compaction_mark": {Role.PLACE: "session item boundary", Role.PERSON: "document"},

@@ -12,6 +12,7 @@ import re
 import sqlite3
 import threading
 from collections.abc import Iterator
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -21,6 +22,7 @@ from sqlalchemy import event as sa_event
 from sqlalchemy.exc import DBAPIError
 
 from schemas.errors import Unusable
+from store import frozen
 from store.migrations import HEAD
 
 _WAIT_S = 30
@@ -40,12 +42,13 @@ class Database:
         self.sqlite = parsed.get_backend_name() == "sqlite"
         if self.sqlite:
             self.path: Path | None = Path(parsed.database or "")
+            self.frozen = frozen.is_frozen(self.path)
             self.writer = _sqlite(parsed, wait, writer=True)
-            self.readers = _sqlite(parsed, wait, writer=False)
+            self.readers = _sqlite(parsed, wait, writer=False, frozen_=self.frozen)
         elif parsed.get_backend_name() != "postgresql":
             raise Unusable("store.unusable", "The store is SQLite or PostgreSQL, nothing else.")
         else:
-            self.path = None
+            self.path, self.frozen = None, False
             self.writer = _postgresql(parsed, wait, pool=1, read_only=False)
             self.readers = _postgresql(parsed, wait, pool=6, read_only=True)
 
@@ -71,7 +74,13 @@ class Database:
     def read(self) -> Iterator[sa.Connection]:
         """A consistent, read-only view. Raises Unusable as `write` does."""
         self._check_file()
-        with translated(self.path), self.readers.connect() as connection, connection.begin():
+        still = frozen.unmoved(self.path) if self.frozen and self.path else nullcontext()
+        with (
+            still,
+            translated(self.path),
+            self.readers.connect() as connection,
+            connection.begin(),
+        ):
             yield connection
 
     @contextlib.contextmanager
@@ -81,6 +90,8 @@ class Database:
         Raises Unusable `store.full`, `store.read-only`, `store.busy`, `store.unusable`.
         """
         self._check_file()
+        if self.frozen:
+            raise Unusable("store.read-only")
         with self._lock, translated(self.path), self.writer.connect() as connection:
             if self.sqlite and self._full is not durable:
                 raw: Any = connection.connection.dbapi_connection
@@ -92,6 +103,8 @@ class Database:
     def change_mark(self) -> int:
         """A number that moves when another connection commits (7 us on SQLite)."""
         self._check_file()
+        if self.frozen and self.path:
+            return hash(frozen.mark(self.path))
         if self.sqlite:
             return self._data_version()
         with translated(self.path), self.readers.connect() as connection:
@@ -119,6 +132,9 @@ class Database:
             current = self._revision()
             if current is not None and current > HEAD:
                 raise Unusable("store.newer", f"The store has revision {current}.")
+            if self.frozen and current != HEAD:
+                message = f"The store has revision {current} and can't be migrated here."
+                raise Unusable("store.read-only", message)
             if current is not None and current != HEAD and self.path is not None:
                 self._backup(current)
             if current != HEAD:
@@ -141,7 +157,8 @@ class Database:
             raise Unusable("store.unusable", "The database file was replaced by another.")
 
     def _revision(self) -> str | None:
-        with self.writer.connect() as connection:
+        """Asked as a reader asks: a writer may hold the store for longer than one waits."""
+        with self.readers.connect() as connection, connection.begin():
             if not sa.inspect(connection).has_table("alembic_version"):
                 return None
             found = connection.exec_driver_sql("SELECT version_num FROM alembic_version").scalar()
@@ -173,12 +190,19 @@ def _parse_url(url: str) -> sa.URL:
         raise Unusable("store.unusable", "The store URL is not understood.") from err
 
 
-def _sqlite(url: sa.URL, wait: float, *, writer: bool) -> sa.Engine:
-    engine = sa.create_engine(
-        url,
-        pool_size=1 if writer else 6,
-        connect_args={"timeout": wait, "check_same_thread": False},
-    )
+def _sqlite(url: sa.URL, wait: float, *, writer: bool, frozen_: bool = False) -> sa.Engine:
+    if frozen_:
+        path = Path(url.database or "")
+        # A connection of its own for each read: an immutable one never looks at its file again.
+        engine = sa.create_engine(
+            url, poolclass=sa.NullPool, creator=lambda: frozen.connect(path, wait)
+        )
+    else:
+        engine = sa.create_engine(
+            url,
+            pool_size=1 if writer else 6,
+            connect_args={"timeout": wait, "check_same_thread": False},
+        )
 
     @sa_event.listens_for(engine, "connect")
     def configure(connection: sqlite3.Connection, _record: object) -> None:
@@ -240,7 +264,7 @@ def _unusable(text: str, path: Path | None) -> Unusable:
     low = text.lower()
     if path is not None and any(t in low for t in _UNWRITTEN) and path.exists():
         # SQLite says neither why it can't open a file nor why it can't make its log beside it.
-        if not os.access(path.parent, os.W_OK):
+        if not (os.access(path.parent, os.W_OK) and os.access(path, os.W_OK)):
             return Unusable("store.read-only")
         if os.statvfs(path.parent).f_bavail == 0:
             return Unusable("store.full")

@@ -22,6 +22,7 @@ from store.migrations import HEAD, triggers
 from store.operations import Operations
 from store.promotion import Promotion
 from store.proving import Proving
+from store.sources import Sources
 from store.tables import LEDGER_HEAD, WORKSPACE
 
 
@@ -73,6 +74,11 @@ class Unit:
         return Promotion(self._c, self._ws)
 
     @cached_property
+    def sources(self) -> Sources:
+        """What closes messages for good."""
+        return Sources(self._c, self._ws)
+
+    @cached_property
     def compaction(self) -> Compaction:
         """Cuts and what was said about them."""
         return Compaction(self._c, self._ws)
@@ -116,6 +122,11 @@ class SqlStore:
     def change_mark(self) -> int:
         """Moves when another connection commits."""
         return self._db.change_mark()
+
+    @property
+    def read_only(self) -> bool:
+        """True where the store's folder can't be written to: it is read, and every write refused."""
+        return self._db.frozen
 
     def integrity(self) -> list[str]:
         """What the database itself finds wrong, and immutability triggers that are missing."""

@@ -42,7 +42,7 @@ class DeskApp(Jumping):
     TITLE = "memdesk"
     BINDINGS: ClassVar[list[BindingType]] = list(keys.bindings("desk"))
     HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (100, "-wide")]  # noqa: RUF012
-    VERTICAL_BREAKPOINTS = [(0, "-short"), (34, "-tall")]  # noqa: RUF012
+    VERTICAL_BREAKPOINTS = [(0, "-tiny"), (8, "-short"), (34, "-tall")]  # noqa: RUF012
     ENABLE_COMMAND_PALETTE = True
 
     def __init__(self, root: Path, store: str | None = None, reviewer: str | None = None) -> None:
@@ -100,7 +100,9 @@ class DeskApp(Jumping):
         bar.place([w for w in where if w], f" {glyphs().dot} ")
         for operation, outcome in client.recovered:
             bar.say(f"finished after an interruption: {operation[:11]} {outcome}", "warn")
-        if not client.recovered:
+        if client.desk.store.read_only:
+            bar.say("this store can only be read: memdesk explain store.read-only", "warn")
+        elif not client.recovered:
             bar.say("")
         for pane in self._panes():
             pane.opened()
@@ -219,7 +221,7 @@ class DeskApp(Jumping):
         event.stop()
         # The last hints may arrive when leaving has begun and the bar is gone.
         if not self._taken_down:
-            self.query_one(Bar).keys(self.pane.hints())
+            self.query_one(Bar).keys(self.pane.hints_now())
 
     # panes
 
@@ -324,6 +326,8 @@ class DeskApp(Jumping):
                 lines.append(Line([(f"   {shown:<16}", "owner"), (a.help, "text")], indent=19))
             lines.append(Line())
         lines.append(Line([(" ctrl+p opens the command palette: every action by name.", "muted")]))
+        signs = " MEMDESK_ASCII=1, or ascii = true under [desk] in config.toml, draws in ASCII."
+        lines.append(Line([(signs, "muted")], indent=1))
         self.push_screen(Overlay(f"Help: {NAMES[self.active]}", lines))
 
     def on_explain(self, event: Explain) -> None:

@@ -25,7 +25,7 @@ from core.follow import follow
 from core.operations import confirm, together
 from core.operations import preview as operations
 from core.operations.preview import Exact
-from core.promotion import preview, standing
+from core.promotion import drift, lifecycle, preview, standing
 from core.promotion.consumers import wiki
 from core.promotion.standing import Standing
 from core.workspace import branch
@@ -35,9 +35,11 @@ from schemas.candidates import (
     CandidateVersion,
     Verdict,
 )
+from schemas.choices import OPEN_STATES
 from schemas.common import Door
 from schemas.evidence import Event
 from schemas.operations import Moved, OperationState, Receipt, Written
+from schemas.promotion import ENDED
 from schemas.reasons import REASONS, Reason
 from schemas.status import Status
 from schemas.storage import CandidateFilter, Place
@@ -56,6 +58,9 @@ class Counts:
     operations: dict[str, int]
     receipts: int
     beliefs: int
+    """What stands at consumers now, whoever changed it."""
+    ended: int
+    """What stood there and was ended."""
     due: tuple[int, ...] = ()
     """Numbers of deferred candidates whose day has come: they need a decision again."""
     next_due: int | None = None
@@ -172,11 +177,14 @@ class Client(Looking, Cutting):
     def counts(self) -> Counts:
         """Everything the frame counts."""
         with self.desk.store.read() as view:
+            held = view.promotion.counts()
+            ended = sum(count for state, count in held.items() if state in ENDED)
             return Counts(
                 view.candidates.counts(),
                 view.operations.counts(),
                 view.operations.receipt_count(),
-                sum(view.promotion.counts().values()),
+                sum(held.values()) - ended,
+                ended,
                 tuple(view.candidates.due(self.now(), _DUE)),
                 view.candidates.next_due(self.now()),
                 view.candidates.count(CandidateFilter(lanes=lanes.IN_RULES)),
@@ -204,6 +212,18 @@ class Client(Looking, Cutting):
             taken = {n for refs in found.values() for n, _, _ in refs}
             found[None] = [r for r in view.candidates.refs(wanted) if r[0] not in taken]
             return found
+
+    def decidable(
+        self, shown: CandidateFilter, undecided: CandidateFilter, folded: Sequence[Group]
+    ) -> tuple[list[tuple[int, str, int]], int]:
+        """Rows not folded away that a decision may still be recorded on, and how many others."""
+        everything = self.refs_by_group(shown, folded)[None]
+        states = tuple(s for s in OPEN_STATES if not shown.states or s in shown.states)
+        if not (states or undecided.keep):
+            return [], len(everything)
+        wanted = replace(undecided, states=states)
+        found = self.refs_by_group(wanted, folded)[None]
+        return found, len(everything) - len(found)
 
     def decide_all(
         self, refs: Sequence[tuple[str, int]], verdict: Verdict, reason: str, until: int | None
@@ -326,10 +346,9 @@ class Client(Looking, Cutting):
 
     # promotion
 
-    @staticmethod
-    def consumers() -> list[str]:
-        """Where a candidate can go, the usual one first."""
-        return preview.consumers()
+    def consumers(self) -> list[str]:
+        """Where a candidate can go now, the usual one first."""
+        return preview.offered(self.desk)
 
     def preview(self, id_: str, version: int, consumer: str) -> Exact:
         """Build the preview of a version."""
@@ -342,6 +361,16 @@ class Client(Looking, Cutting):
             for _number, id_, version in self.refs(wanted)
         ]
         return preview.waiting(self.desk, going)
+
+    def end(self, action: str, belief: str, at: str, reason: str) -> Exact:
+        """Build the preview of ending a belief at a consumer."""
+        with self.desk.store.read() as view:
+            found = lifecycle.resolve(view, belief)
+        return lifecycle.preview(self.desk, action, found, reason=reason, at=at)
+
+    def other_way(self, shown: Exact) -> Exact:
+        """The same promotion with what it supersedes kept beside it, or the other way round."""
+        return preview.other_way(self.desk, shown.preview.operation_id)
 
     def look(self, operation_id: str) -> Exact:
         """A stored preview as things stand now."""
@@ -378,8 +407,17 @@ class Client(Looking, Cutting):
         """The receipts an operation left: its own, or those of its consumers."""
         return together.receipts(self.desk, operation_id)
 
+    def stands(self, receipts: Sequence[Receipt]) -> dict[str, str]:
+        """How each file that receipts wrote stands now, by receipt and path."""
+        return standing.written(self.desk, receipts)
+
     def listed(self, name: written.Name, words: str, near: Sequence[Newest]) -> Result:
-        """The shape of a list of what was written, its first page and those around `near`."""
+        """The shape of a list of what was written, its first page and those around `near`.
+
+        What is in memory is compared with its destinations first.
+        """
+        if name == "memory":
+            drift.follow(self.desk)
         with self.desk.store.read() as view:
             anchors, total = written.anchors(view, name, words)
             fetch = partial(written.window, view, name, words)

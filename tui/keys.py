@@ -180,6 +180,18 @@ ACTIONS: tuple[Action, ...] = (
         "one preview for all",
         "One preview for all that wait in the list, each to its consumer.",
     ),
+    Action(
+        "promotion.beside",
+        "promotion",
+        "b",
+        "keep both",
+        "Keep the belief that a preview supersedes beside the new one, or supersede it after all.",
+    ),
+    Action("promotion.revoke", "promotion", "r", "revoke", "Preview revoking what is in memory."),
+    Action(
+        "promotion.archive", "promotion", "a", "archive", "Preview archiving what is in memory."
+    ),
+    Action("promotion.remove", "promotion", "x", "remove", "Preview taking words out of memory."),
     Action("promotion.split", "promotion", "s", "split", "One side or two, from 120 columns."),
     Action(
         "promotion.whitespace",

@@ -6,16 +6,19 @@ from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from core.candidates import propose
+from core.candidates import propose, rules
 from core.evidence import conversation, dependents, lookup, search
 from core.evidence.search import Step
 from core.identity import Span
 from core.ports import Desk
 from schemas.candidates import CandidateKind, CandidateVersion
+from schemas.errors import NotFound
 from schemas.evidence import Dependents, Event, SessionRow
 from schemas.storage import SessionFilter, Spot, Turn
 from tui.widgets.rows import PAGE
 
+_AROUND = 8
+"""Lines of a rule file that are shown on either side of the one named."""
 TURNS = 64
 """Events of one stretch of a conversation."""
 
@@ -47,6 +50,16 @@ class Found:
     event: Event
     spot: Spot
     span: Span | None
+
+
+@dataclass(frozen=True, slots=True)
+class RuleText:
+    """What a locator of a rule file names: a line of it, with the lines around from `first` on."""
+
+    path: str
+    line: int
+    first: int
+    lines: Sequence[str]
 
 
 class Looking:
@@ -110,11 +123,18 @@ class Looking:
             found = view.evidence.turns(names, spot, TURNS, back=back)
         return found[::-1] if back else found
 
-    def locate(self, locator: str) -> Found:
-        """What a locator names. Raises NotFound."""
-        with self.desk.store.read() as view:
-            event, parsed = lookup.place(view, locator)
-            spot = view.evidence.spot(event.id)
+    def locate(self, locator: str) -> Found | RuleText:
+        """What a locator names, in evidence or else in a rule file. Raises NotFound."""
+        try:
+            with self.desk.store.read() as view:
+                event, parsed = lookup.place(view, locator)
+                spot = view.evidence.spot(event.id)
+        except NotFound:
+            if (rule := rules.place(self.desk, locator)) is None:
+                raise
+            text = rule.text.split("\n")
+            first = max(1, rule.line - _AROUND)
+            return RuleText(rule.path, rule.line, first, text[first - 1 : rule.line + _AROUND])
         if parsed is not None:
             parsed.cut(event.text.encode())
         return Found(event, spot or (0, 0), parsed)

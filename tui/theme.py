@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass
+from pathlib import Path
 
 from textual.theme import Theme
 
@@ -55,6 +56,7 @@ class Glyphs:
     rejected: str = "✗"
     deferred: str = "⧖"
     superseded: str = "»"
+    fenced: str = "⊘"
     lapsed: str = "∅"
     stale: str = "⟳"
     hold: str = "⊝"
@@ -91,6 +93,11 @@ class Glyphs:
             "failed": self.rejected,
             "diverged": self.stale,
             "cancelled": self.superseded,
+            "active": self.promoted,
+            "revoked": self.rejected,
+            "archived": self.superseded,
+            "removed": self.lapsed,
+            "drifted": self.edited,
         }.get(name, "?")
 
 
@@ -102,6 +109,7 @@ ASCII = Glyphs(
     rejected="x",
     deferred="z",
     superseded="^",
+    fenced="F",
     lapsed="E",
     stale="S",
     hold="H",
@@ -137,9 +145,15 @@ STATE_ROLE = {
     "failed": "bad",
     "diverged": "warn",
     "cancelled": "muted",
+    "active": "good",
+    "revoked": "bad",
+    "archived": "muted",
+    "removed": "muted",
+    "drifted": "warn",
 }
 
 
+_COERCED = ("C.UTF-8", "C.utf8", "UTF-8")
 _OWN = {
     "…": "..",
     "·": ".",
@@ -161,11 +175,24 @@ _OWN_ASCII = str.maketrans(_OWN | {chr(0x2400 + c): "^" + chr(0x40 + c) for c in
 
 
 def _ascii_terminal() -> bool:
-    """True on request, or without a UTF-8 locale."""
-    if os.environ.get("MEMDESK_ASCII"):
-        return True
-    locale = os.environ.get("LC_ALL") or os.environ.get("LC_CTYPE") or os.environ.get("LANG") or ""
+    """True on request, or where the locale's encoding is not UTF-8."""
+    if wanted := os.environ.get("MEMDESK_ASCII"):
+        return wanted != "0"
+    locale = os.environ.get("LC_ALL") or _given_ctype() or os.environ.get("LANG") or ""
     return "utf" not in locale.lower()
+
+
+def _given_ctype() -> str:
+    """`LC_CTYPE` as the desk was started with: where it meets the C locale Python sets one of its own
+    (PEP 538), which says nothing about the terminal."""
+    found = os.environ.get("LC_CTYPE", "")
+    if found not in _COERCED:
+        return found
+    try:
+        started = Path("/proc/self/environ").read_bytes().split(b"\0")
+    except OSError:
+        return found
+    return found if f"LC_CTYPE={found}".encode() in started else ""
 
 
 _plain = _ascii_terminal()

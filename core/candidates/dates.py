@@ -34,6 +34,17 @@ def until(text: str, now: int) -> int:
     return found
 
 
+def moment(text: str, now: int) -> int:
+    """Microseconds since the epoch of a day's beginning or a moment, past or not.
+
+    `2026-11-30`, `2026-11-30T09:00Z`. Raises Refused `defer.date` for anything else.
+    """
+    found = _moment(" ".join(text.casefold().split()), datetime.fromtimestamp(now / 1e6, UTC))
+    if found is None:
+        raise Refused("defer.date", f"“{text.strip()[:40]}” is no date.", given=text[:80])
+    return int(found.timestamp()) * 1_000_000
+
+
 def _moment(words: str, now: datetime) -> datetime | None:
     today = now.date()
     try:

@@ -12,6 +12,7 @@ from core import claims, screening, sealed, textdiff
 from core.candidates import propose
 from core.identity import one_id, parse_locator, random_id
 from core.ports import Desk, Reader, Writer
+from core.sources import fences
 from schemas.candidates import (
     BatchReport,
     CandidateState,
@@ -21,14 +22,16 @@ from schemas.candidates import (
     Left,
     Verdict,
 )
+from schemas.choices import OPEN_STATES
 from schemas.errors import NotFound, Refused, Stale
+from schemas.operations import OperationState
+from schemas.promotion import ENDED
 
 _STATES = {
     Verdict.ACCEPT: CandidateState.ACCEPTED,
     Verdict.REJECT: CandidateState.REJECTED,
     Verdict.DEFER: CandidateState.DEFERRED,
 }
-_OPEN = {CandidateState.PENDING, CandidateState.DEFERRED}
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,7 +187,7 @@ def _check_open(version: CandidateVersion, verdict: Verdict) -> None:
             newest=version.newest,
         )
     deferred_again = version.state is CandidateState.DEFERRED and verdict is Verdict.DEFER
-    if version.state not in _OPEN or deferred_again:
+    if version.state not in OPEN_STATES or deferred_again:
         made = version.decision
         by = f" by {made.actor.reviewer.partition(' <')[0]}" if made else ""
         why = f": “{made.reason}”" if made and made.reason else ""
@@ -223,13 +226,27 @@ def _reopen(desk: Desk, unit: Writer, ref: CandidateRef) -> CandidateVersion:
         raise Stale("candidate.stale-version", newest=version.newest)
     if version.state is CandidateState.PENDING:
         raise Refused("candidate.not-decided", f"{ref} is still pending.")
-    _check_not_promoted(unit, ref)
+    if _in_memory(unit, ref):
+        raise Refused("candidate.in-promotion", f"{ref} is promoted.")
+    _close_sources(desk, unit, version)
     return _append(desk, unit, version, version.statement, renews=ref.version)
 
 
-def _check_not_promoted(unit: Writer, ref: CandidateRef) -> None:
-    if unit.operations.open_of(str(ref)):
-        raise Refused("candidate.in-promotion", f"{ref} is promoted.")
+def _in_memory(unit: Writer, ref: CandidateRef) -> bool:
+    """True while a version is being written or stands at a consumer; what ended there may return."""
+    states = {o.state for o in unit.operations.open_of(str(ref))}
+    belief = unit.promotion.belief_of(ref.id, ref.version)
+    live = belief is not None and any(at.state not in ENDED for at in belief.consumers)
+    return live or OperationState.PREPARED in states
+
+
+def _close_sources(desk: Desk, unit: Writer, version: CandidateVersion) -> None:
+    """A formed statement changes: its messages are closed for good (spec 2.2)."""
+    made = unit.candidates.decisions(version.id, version.version)
+    if any(d.verdict is Verdict.ACCEPT for d in made):
+        name, events = f"{version.id}@{version.version}", [s.event for s in version.sources]
+        closing = fences.closing(unit, events, "candidate.changed", name)
+        fences.hold(desk, unit, closing, name)
 
 
 def _append(
@@ -286,7 +303,7 @@ def undo_last(desk: Desk) -> Undone:
     with desk.store.write() as unit:
         for version in batch:
             ref = CandidateRef(version.id, version.version)
-            if unit.operations.open_of(str(ref)):
+            if _in_memory(unit, ref):
                 raise Refused("undo.promoted", f"{ref} is promoted.")
         again = tuple(_reopen(desk, unit, CandidateRef(v.id, v.version)) for v in batch)
     return Undone(again, marked=name is not None and not last.decision.reason)
@@ -312,7 +329,9 @@ def edit(desk: Desk, ref: CandidateRef, text: str) -> CandidateVersion:
             raise Stale("candidate.stale-version", newest=version.newest)
         if statement == version.statement:
             raise Refused("candidate.unchanged")
-        _check_not_promoted(unit, ref)
+        if _in_memory(unit, ref):
+            raise Refused("candidate.in-promotion", f"{ref} is promoted.")
+        _close_sources(desk, unit, version)
         return _append(desk, unit, version, statement, editor=desk.actor.reviewer)
 
 

@@ -21,6 +21,7 @@ from schemas.storage import Claim, rule_ref
 _BATCH = 20
 """Claims entered in one transaction: each is compared with others, and reviewers wait meanwhile."""
 _LIMIT = 500
+_DIGITS = 7
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,11 +36,14 @@ def follow(desk: Desk, *, known: bool = False) -> Followed:
     """Read the rule files and let the marks of candidates follow them.
 
     With `known` no folder is walked: files read before are read again, and those at the root.
+    In a store that can only be read the marks stay as they are.
     """
     with desk.store.read() as view:
         had = {c.ref: c for c in view.claims.rules()}
     paths = {c.place.rpartition(":")[0] for c in had.values()}
     read = rule_files.again(desk.workspace, paths) if known else rule_files.find(desk.workspace)
+    if desk.store.read_only:
+        return Followed(read, changed=False)
     wanted = {c.ref: c for f in read.files for c in _claims(desk, f)}
     gone = [c for ref, c in had.items() if wanted.get(ref) != c and not (known and _nameless(c))]
     new = [c for ref, c in wanted.items() if had.get(ref) != c]
@@ -56,6 +60,29 @@ def follow(desk: Desk, *, known: bool = False) -> Followed:
 def _nameless(claim: Claim) -> bool:
     """True for a file that is stored under an opaque name, by which it can't be read again."""
     return claim.place.startswith("name:")
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A line of a rule file, and the file's text with credentials masked."""
+
+    path: str
+    line: int
+    text: str
+
+
+def place(desk: Desk, locator: str) -> Place | None:
+    """What `PATH:LINE` names in a rule file that is there now; None when it names no such line."""
+    path, _, number = locator.strip().rpartition(":")
+    if not (path and number.isdecimal() and number.isascii() and len(number) < _DIGITS):
+        return None
+    with desk.store.read() as view:
+        read = {c.place.rpartition(":")[0] for c in view.claims.rules()}
+    named = path in read or rule_files.known(path)
+    found = rule_files.text_of(desk.workspace, path) if named else None
+    if found is None or not 1 <= int(number) <= found.count("\n") + 1:
+        return None
+    return Place(path, int(number), screening.mask(found))
 
 
 class Follower:

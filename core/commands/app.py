@@ -24,7 +24,8 @@ if TYPE_CHECKING:
 
 app = typer.Typer(
     name="memdesk",
-    help="The desk where a maintainer decides what coding agents may remember.",
+    help="The desk where a maintainer decides what coding agents may remember.\n\n"
+    "It is drawn in ASCII where the locale is not UTF-8; MEMDESK_ASCII=1 asks for that, 0 for signs.",
     no_args_is_help=False,
     add_completion=False,
     pretty_exceptions_enable=False,
@@ -137,8 +138,10 @@ def run(open_ui: OpenUi | None, front: list[str], rest: list[str]) -> int:
     import core.commands.artifacts
     import core.commands.candidates
     import core.commands.compaction
+    import core.commands.context
     import core.commands.demo
     import core.commands.evidence
+    import core.commands.lifecycle
     import core.commands.onboarding
     import core.commands.promotion
     import core.commands.whole  # noqa: F401

@@ -11,6 +11,7 @@ import typer
 
 from core.commands.app import app, emit, options, say
 from core.safe_text import one_line
+from core.wording import ago, some
 from schemas.errors import Refused
 
 if TYPE_CHECKING:
@@ -21,7 +22,6 @@ if TYPE_CHECKING:
 
 _NAME = 18
 _PATHS = 12
-_UNITS = ((86_400, "d"), (3_600, "h"), (60, "m"), (1, "s"))
 _SIZES = ((1 << 30, "GB"), (1 << 20, "MB"), (1 << 10, "KB"))
 
 
@@ -42,7 +42,7 @@ def init(
 ) -> None:
     """Make the workspace here; says what it found, imports only what you agree to.
 
-    Inside another workspace only where --workspace names the folder.
+    Inside another workspace only where --workspace or MEMDESK_WORKSPACE names the folder.
     """
     from core import desk as desks
     from core import workspace
@@ -50,8 +50,9 @@ def init(
     from schemas.common import Door
 
     given = options()
-    where = given.workspace or Path.cwd()
-    above = None if given.workspace else workspace.find(where)
+    named = workspace.named(given.workspace)
+    where = named or Path.cwd()
+    above = None if named else workspace.find(where)
     if above is not None and above != where:
         message = f"{above} is a workspace already, and this folder is inside it."
         raise Refused("workspace.nested", message, workspace=str(above))
@@ -108,9 +109,9 @@ def _found(found: Discovery, now: int) -> list[str]:
         what = ", ".join(Path(p).name for p in found.memory_files) or "no line memory yet"
         lines.append(_row(".aiwg/", f"an AIWG project: {what}"))
     for path, count in list(found.rules.items())[:_PATHS]:
-        lines.append(_row(path, f"{_count(count, 'rule')}, read as policy, never written"))
+        lines.append(_row(path, f"{some(count, 'rule')}, read as policy, never written"))
     if (more := len(found.rules) - _PATHS) > 0:
-        lines.append(_row("", f"and {_count(more, 'more rule file')}"))
+        lines.append(_row("", f"and {some(more, 'more rule file')}"))
     for left in found.rules_not_read[:_PATHS]:
         lines.append(_row(left.path, f"not read: {left.code}"))
     for stored in found.stored:
@@ -129,18 +130,14 @@ def _row(name: str, text: str) -> str:
 
 
 def _sessions(s: StoredSessions, found: Discovery, now: int) -> list[str]:
-    parts = [_count(s.sessions, "conversation"), _size(s.bytes)]
+    parts = [some(s.sessions, "conversation"), _size(s.bytes)]
     if s.newest is not None:
-        parts.append(f"newest {_age(s.newest, now)}")
+        parts.append(f"newest {ago(s.newest, now)}")
     parts.append(f"{s.recent:,} in {found.window_days} days")
     more = [f"{s.undated:,} without a time"] if s.undated else []
     more += [f"{s.known:,} imported already"] if s.known else []
     lines = [_row(s.agent, ", ".join(parts))]
     return [*lines, _row("", ", ".join(more))] if more else lines
-
-
-def _count(n: int, what: str) -> str:
-    return f"{n:,} {what}{'' if n == 1 else 's'}"
 
 
 def _size(n: int) -> str:
@@ -150,14 +147,6 @@ def _size(n: int) -> str:
     return f"{n} bytes"
 
 
-def _age(then: int, now: int) -> str:
-    seconds = (now - then) // 1_000_000
-    for size, unit in _UNITS:
-        if seconds >= size:
-            return f"{seconds // size}{unit} ago"
-    return "now"
-
-
 # the question
 
 
@@ -165,7 +154,8 @@ def _ask(offer: Offer) -> Take | None:
     """The one question; anything but an answer to it is asked again."""
     found = offer.found
     words = f"last {found.window_days} days, owner's words only? [Y/n/all]"
-    text = f"Import {found.recent:,} of {_count(found.sessions, 'conversation')}: {words}"
+    _forget_typed()
+    text = f"Import {found.recent:,} of {some(found.sessions, 'conversation')}: {words}"
     while True:
         answer = (
             typer.prompt(text, default="Y", show_default=False, prompt_suffix=" ").strip().lower()
@@ -177,6 +167,13 @@ def _ask(offer: Offer) -> Take | None:
         if answer == "all":
             return Take.ALL
         say("  enter or y: those; all: every conversation, agents' words too; n: nothing now.")
+
+
+def _forget_typed() -> None:
+    """What was typed before the question was shown is no answer to it."""
+    import termios
+
+    termios.tcflush(sys.stdin, termios.TCIFLUSH)
 
 
 def _how(offer: Offer) -> None:
@@ -236,7 +233,7 @@ def _take(desk: Desk, offer: Offer, take: Take) -> Taken:
 
 def _report(taken: Taken, offer: Offer) -> None:
     r, e = taken.imported, taken.extracted
-    say(f"Read {_count(r.sources, 'file')}, {_size(r.bytes)} of them new.")
+    say(f"Read {some(r.sources, 'file')}, {_size(r.bytes)} of them new.")
     say(
         f"  {r.read:,} read = {r.new:,} new + {r.duplicate:,} known + {r.waiting:,} waiting"
         f" · {r.unparsed:,} unparsed"
@@ -246,7 +243,7 @@ def _report(taken: Taken, offer: Offer) -> None:
     for line in _left(r):
         say(line)
     again = f", {e.known:,} known already" if e.known else ""
-    say(f"{_count(e.proposed, 'candidate')} from {_count(e.messages, 'message')}{again}.")
+    say(f"{some(e.proposed, 'candidate')} from {some(e.messages, 'message')}{again}.")
     if taken.ruled:
         does = "says" if taken.ruled == 1 else "say"
         say(f"  {taken.ruled:,} {does} what a rule file says already; out of the way, marked =.")
@@ -262,5 +259,5 @@ def _left(r: ImportReport) -> list[str]:
     ][:_PATHS]
     lines += [f"! {x.path}: {x.code}: {x.message}" for x in r.refused][:_PATHS]
     if (more := len(r.refused) - _PATHS) > 0:
-        lines.append(f"! and {_count(more, 'more refused file')}")
+        lines.append(f"! and {some(more, 'more refused file')}")
     return lines

@@ -1,4 +1,4 @@
-"""`promotion preview|confirm|list|retry|receipts|beliefs` (spec 5)."""
+"""`promotion preview|confirm|list|retry|receipts` (spec 5)."""
 
 from __future__ import annotations
 
@@ -28,6 +28,9 @@ def preview(
     ),
     to: str = typer.Option("line-memory", "--to", help="The consumer of those that name none."),
     target: list[str] = typer.Option([], help="Not used by line-memory."),
+    beside: bool = typer.Option(
+        False, help="Leave beliefs that contradict it as they are, instead of superseding them."
+    ),
 ) -> None:
     """Show the exact bytes a confirm would write; nothing is touched."""
     from core.candidates import rules
@@ -41,7 +44,7 @@ def preview(
     with desk.store.read() as view:
         named = [ref.partition("=") for ref in refs]
         going = [Going(resolve(view, ref), own or to) for ref, _, own in named]
-    result = together(desk, going, text=True).preview
+    result = together(desk, going, beside=beside, text=True).preview
     emit(result, *preview_lines(result))
 
 
@@ -152,10 +155,11 @@ def retry(operation: str | None = typer.Argument(None, help="A failed operation.
     from core.operations import together
 
     desk = desk_()
-    items = [{"operation_id": o, "outcome": s} for o, s in operations.recover(desk)]
+    outcomes = dict(operations.recover(desk))
     if operation is not None:
         written = together.confirm(desk, operations.resolve(desk, operation))
-        items.append({"operation_id": written.operation_id, "outcome": written.state.value})
+        outcomes[written.operation_id] = written.state.value
+    items = [{"operation_id": o, "outcome": s} for o, s in outcomes.items()]
     lines = [f"{i['operation_id']}  {i['outcome']}" for i in items]
     emit({"items": items, "next": None}, *(lines or ["Nothing to finish."]))
 
@@ -184,21 +188,3 @@ def receipts(
     lines = [line for r in found for line in _receipt(r)]
     items = [r.model_dump(mode="json") for r in found]
     emit({"items": items, "next": cursor}, *(lines or ["No receipts."]))
-
-
-@promotion.command("beliefs")
-def beliefs(
-    limit: int = typer.Option(100, min=1, max=10_000),
-    after: str | None = typer.Option(None, help="Cursor of the page before."),
-) -> None:
-    """What is in memory, with the receipts that put it there."""
-    from schemas.common import Page
-
-    with desk_().store.read() as view:
-        found, cursor = view.promotion.beliefs(Page(limit=limit, after=after))
-    lines = [
-        f"{b.id[:10]}  {', '.join(f'{c.consumer} {c.state}' for c in b.consumers)}  {b.statement}"
-        for b in found
-    ]
-    items = [b.model_dump(mode="json") for b in found]
-    emit({"items": items, "next": cursor}, *(lines or ["Nothing has been promoted."]))

@@ -16,6 +16,7 @@ from core.operations import durable, envelope, staging
 from core.operations.envelope import HANDLERS, Handler, Plan
 from core.operations.locks import in_progress, operations_lock
 from core.ports import Desk, Reader, Writer
+from core.sources import fences
 from schemas.errors import MemdeskError, NotFound, Refused, Stale, Unusable
 from schemas.operations import Envelope, OperationState, Receipt
 from schemas.storage import OutboxTarget, StoredOperation
@@ -154,6 +155,7 @@ def prepare_in(desk: Desk, unit: Writer, operation: StoredOperation, plan: Plan)
         raise _gone(plan.envelope, err) from err
     if not unit.operations.prepare(operation.operation_id, _outbox_of(plan), desk.actor):
         raise Stale("operation.busy", operation=operation.operation_id)
+    fences.hold(desk, unit, plan.closes, operation.operation_id)
 
 
 def _outbox_of(plan: Plan) -> list[OutboxTarget]:
@@ -348,6 +350,8 @@ def recover(desk: Desk) -> list[tuple[str, str]]:
     """
     with desk.store.read() as view:
         waiting = view.operations.prepared(desk.workspace.checkout)
+    if desk.store.read_only:
+        return [(o.operation_id, "store.read-only") for o in waiting]
     outcomes = _recover(desk, waiting)
     with operations_lock(desk):
         for handler in HANDLERS.values():

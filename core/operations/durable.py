@@ -216,6 +216,8 @@ def _complete(folder: int, name: str, swap: Swap, on_step: StepHook) -> None:
     on_step(f"exchanged-{swap.number}")
     if swap.before is not None and _digest_at(folder, swap.staged) != swap.before:
         raise _put_back(folder, name, swap)
+    if swap.before is not None:
+        _keep_mode(folder, name, swap.staged)
     os.unlink(swap.staged, dir_fd=folder)
     on_step(f"displaced-removed-{swap.number}")
     os.fsync(folder)
@@ -315,6 +317,13 @@ def _like(folder: int, name: str, handle: int) -> None:
     mine = os.fstat(handle)
     if (mine.st_uid, mine.st_gid) != (info.st_uid, info.st_gid):
         os.fchown(handle, info.st_uid, info.st_gid)
+
+
+def _keep_mode(folder: int, name: str, displaced: str) -> None:
+    """A mode that its owner changed after ours was copied from it holds for our file as well."""
+    ours, theirs = (os.stat(n, dir_fd=folder, follow_symlinks=False) for n in (name, displaced))
+    if ours.st_mode != theirs.st_mode:
+        os.chmod(name, stat.S_IMODE(theirs.st_mode), dir_fd=folder)
 
 
 def _forget(folder: int, name: str) -> None:

@@ -14,6 +14,7 @@ from typing import Protocol
 
 from core.identity import canonical, keyed_id
 from core.ports import Desk, Writer
+from core.sources.fences import Closing
 from schemas.candidates import Related
 from schemas.common import Classification
 from schemas.errors import MemdeskError
@@ -70,6 +71,8 @@ class Plan:
     """Files that are copied; they are written before the targets."""
     parts: tuple[Plan, ...] = ()
     """The plans of each consumer, of an operation over several."""
+    closes: tuple[Closing, ...] = ()
+    """Messages that the change closes for good, before its first byte is written (spec 2.2)."""
 
 
 class Handler(Protocol):
@@ -135,6 +138,8 @@ SEVERAL = "several"
 """Under this consumer stands the handler of an action that is confirmed for several at once."""
 SINKS = "sinks"
 """In the request of such an operation: the operations of its consumers, in their order."""
+_TO = "to "
+"""In such a request, before a consumer's name: what goes to it."""
 _AND = "+"
 
 
@@ -148,6 +153,18 @@ def several(consumers: Iterable[str]) -> str:
     return _AND.join(sorted(consumers))
 
 
+def shared_out(asked: Mapping[str, str], options: Mapping[str, str]) -> dict[str, str]:
+    """The request of an operation over several consumers: what goes to each, and what holds for all."""
+    return {**{_TO + consumer: subject for consumer, subject in asked.items()}, **options}
+
+
+def by_consumer(request: Mapping[str, str]) -> tuple[dict[str, str], dict[str, str]]:
+    """What a request sends to each consumer, by name, and the options that hold for all."""
+    asked = {k.removeprefix(_TO): v for k, v in sorted(request.items()) if k.startswith(_TO)}
+    rest = {k: v for k, v in request.items() if not k.startswith(_TO) and k != SINKS}
+    return asked, rest
+
+
 def sinks(envelope: Envelope) -> tuple[str, ...]:
     """The operations that an operation over several consumers is made of; none for any other."""
     return tuple(envelope.request[SINKS].split()) if _AND in envelope.consumer else ()
@@ -159,8 +176,9 @@ def operation_id(desk: Desk, envelope: Envelope) -> str:
 
 
 def subject_word(envelope: Envelope) -> str:
-    """What the subject of an operation is called: a candidate, or the source it takes in."""
-    return "candidate" if envelope.subject.startswith("cand_") else "source"
+    """What the subject of an operation is called: a candidate, a belief, or a source taken in."""
+    tag = envelope.subject.partition("_")[0]
+    return {"cand": "candidate", "bel": "belief"}.get(tag, "source")
 
 
 def bound(target: TargetChange | BoundTarget) -> BoundTarget:

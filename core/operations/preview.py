@@ -138,8 +138,9 @@ def _preview(
         subject=bound.subject,
         candidate=candidate if one else "",
         version=int(number) if one else 0,
-        statement=versions[0].statement if one and versions else "",
+        statement=versions[0].statement if len(versions) == 1 else "",
         versions=versions,
+        closes=tuple(c.event for c in plan.closes) if plan else (),
         sinks=envelope.sinks(bound),
         state=operation.state,
         targets=tuple(changes),
@@ -151,7 +152,7 @@ def _preview(
         affects=plan.affects if plan else (),
         checks=plan.checks if plan else (),
         policy_digest=bound.policy_digest,
-        reason=versions[0].reason if one and versions else plan.reason if plan else "",
+        reason=versions[0].reason if len(versions) == 1 else plan.reason if plan else "",
         moved=moved,
     )
 

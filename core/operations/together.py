@@ -49,32 +49,33 @@ class Together(Quiet):
 
         Raises as they do.
         """
-        asked = {k: v for k, v in sorted(request.items()) if k != SINKS}
-        plans = [HANDLERS[self._action, c].plan(desk, own, {}) for c, own in asked.items()]
+        asked, options = envelope.by_consumer(request)
+        plans = [HANDLERS[self._action, c].plan(desk, own, options) for c, own in asked.items()]
         return Plan(
             parts=tuple(plans),
-            envelope=_joined(desk, self._action, subject, asked, [p.envelope for p in plans]),
+            envelope=_joined(desk, subject, request, [p.envelope for p in plans]),
             targets=tuple(t for p in plans for t in p.targets),
             classification=max((p.classification for p in plans), key=_LEVELS.index),
             conflicts=tuple({c.ref: c for p in plans for c in p.conflicts}.values()),
             affects=tuple(dict.fromkeys(e for p in plans for e in p.affects)),
             checks=tuple(e for p in plans for e in p.checks),
             versions=tuple(v for p in plans for v in p.versions),
+            closes=tuple(c for p in plans for c in p.closes),
         )
 
 
 def _joined(
-    desk: Desk, action: str, subject: str, asked: Mapping[str, str], parts: Sequence[Envelope]
+    desk: Desk, subject: str, request: Mapping[str, str], parts: Sequence[Envelope]
 ) -> Envelope:
     ids = " ".join(envelope.operation_id(desk, p) for p in parts)
     return Envelope(
-        action=action,
+        action=parts[0].action,
         workspace=desk.workspace.id,
         checkout=desk.workspace.checkout,
         subject=subject,
         subject_digest=digest_json([p.subject_digest for p in parts]),
-        consumer=envelope.several(asked),
-        request={**asked, SINKS: ids},
+        consumer=envelope.several(p.consumer for p in parts),
+        request={**request, SINKS: ids},
         targets=tuple(t for p in parts for t in p.targets),
         sources=_sources(s for p in parts for s in p.sources),
         policy_digest=desk.policy.digest,
@@ -135,7 +136,7 @@ def _locks(desk: Desk, bound: Envelope) -> contextlib.ExitStack:
     """Every consumer's own lock, in the order of their names."""
     stack = contextlib.ExitStack()
     try:
-        for consumer in sorted(k for k in bound.request if k != SINKS):
+        for consumer in envelope.by_consumer(bound.request)[0]:
             stack.enter_context(envelope.handler(bound.action, consumer).lock(desk))
     except BaseException:
         stack.close()

@@ -11,16 +11,17 @@ from core.evidence import intake, revoke
 from core.identity import parse_locator
 from core.operations import confirm, envelope
 from core.operations import preview as operations
-from core.operations.envelope import HANDLERS, SEVERAL, SINKS
+from core.operations.envelope import HANDLERS, SEVERAL
 from core.operations.preview import Exact
 from core.ports import Desk, Reader
-from core.promotion import ACTION
+from core.promotion import ACTION, context, lifecycle
 from core.promotion.consumers import reviewed
 from core.wording import some
 from schemas.errors import MemdeskError, Refused
-from schemas.operations import Effect, Preview
+from schemas.operations import Effect, Envelope, Preview
 from schemas.storage import StoredOperation
 
+USUAL = "line-memory"
 MOST = 200
 """Versions in one preview: what a person can be expected to read at once."""
 
@@ -36,6 +37,13 @@ class Going:
 def consumers() -> list[str]:
     """Consumers a candidate can be promoted to."""
     return sorted(c for action, c in HANDLERS if action == ACTION and c != SEVERAL)
+
+
+def offered(desk: Desk) -> list[str]:
+    """Those of them that can be written now, the usual one first (spec 8.9)."""
+    ready = context.initialised(desk)
+    found = [c for c in consumers() if ready or c != "canonical-context"]
+    return sorted(found, key=lambda c: (c != USUAL, c))
 
 
 def build(desk: Desk, ref: CandidateRef, consumer: str) -> Preview:
@@ -54,9 +62,18 @@ def exact(desk: Desk, ref: CandidateRef, consumer: str, *, text: bool = False) -
     return together(desk, [Going(ref, consumer)], text=text)
 
 
-def together(desk: Desk, going: Sequence[Going], *, text: bool = False) -> Exact:
+def together(
+    desk: Desk,
+    going: Sequence[Going],
+    *,
+    beside: bool = False,
+    supersedes: Sequence[str] = (),
+    text: bool = False,
+) -> Exact:
     """One preview of several versions, each to its consumer: one operation, one confirm.
 
+    Beliefs that they contradict at their consumer are superseded, unless `beside` keeps them; those
+    in `supersedes` are in any case.
     Equal sets give the equal operation: they are written in the order they were decided in.
     What a consumer holds already is left out; if that is all, the operation that wrote the first
     of it is answered. Raises as `exact`; Refused `promotion.too-many`.
@@ -74,17 +91,20 @@ def together(desk: Desk, going: Sequence[Going], *, text: bool = False) -> Exact
         return operations.look(desk, written.operation_id, text=text)
     if len(left) > MOST:
         raise Refused("promotion.too-many", f"{len(left)} versions; at most {MOST} at once.")
-    return operations.store(desk, _plan(desk, left), text=text)
+    options = {reviewed.BESIDE: "yes"} if beside else {}
+    if supersedes:
+        options[reviewed.SUPERSEDES] = " ".join(sorted(supersedes))
+    return operations.store(desk, _plan(desk, left, options), text=text)
 
 
-def _plan(desk: Desk, going: Sequence[Going]) -> envelope.Plan:
+def _plan(desk: Desk, going: Sequence[Going], options: dict[str, str]) -> envelope.Plan:
     """One consumer is written by its own operation, several by one over theirs."""
     asked: dict[str, str] = {}
     for g in going:
         asked[g.consumer] = f"{asked[g.consumer]} {g.ref}" if g.consumer in asked else str(g.ref)
     subject = " ".join(refs for _, refs in sorted(asked.items()))
     name = envelope.several(asked)
-    request = asked if len(asked) > 1 else {}
+    request = envelope.shared_out(asked, options) if len(asked) > 1 else options
     return envelope.handler(ACTION, name).plan(desk, subject, request)
 
 
@@ -112,8 +132,7 @@ def promotable(desk: Desk, going: Iterable[Going]) -> tuple[list[Going], dict[st
     kept: dict[str, int] = {}
     for g in going:
         try:
-            (found,) = reviewed.reviewed(desk, str(g.ref))
-            codes = reviewed.blocking(found)
+            codes = reviewed.blocking(reviewed.reviewed(desk, str(g.ref)))
         except MemdeskError as err:
             codes = [err.code]
         if not codes and len(free) == MOST:
@@ -130,9 +149,7 @@ def waiting(desk: Desk, going: Sequence[Going]) -> Exact:
 
     Raises Refused `promotion.none-free` when nothing is left of them; otherwise as `together`.
     """
-    free, kept = promotable(desk, going)
-    if not free:
-        raise Refused("promotion.none-free", kept=kept)
+    free, kept = _some(desk, going)
     found = together(desk, free)
     out = [
         Effect(code="left-out", text=f"{some(count, 'candidate')} left out: {code}")
@@ -142,7 +159,14 @@ def waiting(desk: Desk, going: Sequence[Going]) -> Exact:
     return replace(found, preview=told)
 
 
-def again(desk: Desk, operation_id: str) -> Exact:
+def _some(desk: Desk, going: Sequence[Going]) -> tuple[list[Going], dict[str, int]]:
+    free, kept = promotable(desk, going)
+    if not free:
+        raise Refused("promotion.none-free", kept=kept)
+    return free, kept
+
+
+def again(desk: Desk, operation_id: str, *, turned: bool = False) -> Exact:
     """A new preview of what a stored operation is about, whatever it writes.
 
     Of several versions those are left out that can't be promoted any more.
@@ -153,11 +177,38 @@ def again(desk: Desk, operation_id: str) -> Exact:
         return intake.preview(desk, desk.workspace.root / then.subject)
     if then.consumer == revoke.CONSUMER:
         return revoke.preview(desk, then.subject, reason=then.request.get("reason", ""))
-    asked = {c: refs for c, refs in then.request.items() if c != SINKS}
+    if then.action == context.INIT:
+        return context.preview_init(desk)
+    if then.action == context.IMPORT:
+        return context.preview_import(desk, then.subject, across="across" in then.request)
+    if then.action in lifecycle.STATES:
+        return _ended_again(desk, then)
+    asked, options = envelope.by_consumer(then.request)
     if not envelope.sinks(then):
         asked = {then.consumer: then.subject}
     going = [Going(_ref(r), c) for c, refs in asked.items() for r in refs.split(" ")]
-    return waiting(desk, going) if len(going) > 1 else together(desk, going)
+    if len(going) > 1:
+        going, _kept = _some(desk, going)
+    beside, ended = (
+        (reviewed.BESIDE in options) is not turned,
+        options.get(reviewed.SUPERSEDES, "").split(),
+    )
+    return together(desk, going, beside=beside, supersedes=ended)
+
+
+def other_way(desk: Desk, operation_id: str) -> Exact:
+    """A stored promotion anew: what it supersedes is kept beside it, or was and is superseded.
+
+    Raises as `again`.
+    """
+    return again(desk, operation_id, turned=True)
+
+
+def _ended_again(desk: Desk, then: Envelope) -> Exact:
+    with desk.store.read() as view:
+        belief = lifecycle.resolve(view, then.subject)
+    reason, by = then.request.get("reason", ""), then.request.get("by")
+    return lifecycle.preview(desk, then.action, belief, reason=reason, at=then.consumer, by=by)
 
 
 def _ref(text: str) -> CandidateRef:

@@ -115,6 +115,29 @@ def of(desk: Desk, operation_id: str, then: Sequence[Target]) -> Standing:
     )
 
 
+def written(desk: Desk, receipts: Sequence[Receipt]) -> dict[str, str]:
+    """How each written file stands now, by `RECEIPT PATH`: as written, written later, or changed.
+
+    A later receipt that left the file as it stands answers for it; anything else was done outside.
+    """
+    with desk.store.read() as view:
+        newest = view.operations.newest_receipts(_RECEIPTS)
+    out = {}
+    for r in receipts:
+        for t in r.targets:
+            now = _digest(desk, t.path)
+            later = next((n for n in newest if any(x.path == t.path for x in n.targets)), None)
+            left = {x.path: x.after_digest for x in later.targets} if later else {}
+            if now == t.after_digest:
+                state = "as written"
+            elif later and later.ledger_seq > r.ledger_seq and left[t.path] == now:
+                state = f"written later by {later.receipt_id}"
+            else:
+                state = "gone" if now is None else "changed outside memdesk"
+            out[f"{r.receipt_id} {t.path}"] = state
+    return out
+
+
 def _digest(desk: Desk, path: str) -> str | None:
     try:
         return desk.workspace.digest(path)

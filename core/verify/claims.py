@@ -9,10 +9,12 @@ from itertools import product
 from core import alike, claims
 from core.candidates.propose import claim_of
 from core.ports import Desk, Reader
+from core.promotion import lifecycle
 from core.verify.findings import Findings
 from schemas.candidates import POLICY, CandidateState
 from schemas.evidence import LedgerEntry
 from schemas.operations import Receipt
+from schemas.promotion import BeliefState
 from schemas.storage import RULES, Claim, ListedRow
 from schemas.subject import parted
 
@@ -35,6 +37,8 @@ class Claims:
         self._changed: dict[str, int] = {}
         """The entry that moved each candidate last."""
         self._wanted: dict[str, Claim] = {}
+        self._beliefs: dict[str, Claim] = {}
+        """What each belief claims, wherever it is held."""
         self._said: defaultdict[bytes, set[str]] = defaultdict(set)
         """Every statement that is known to make a claim."""
 
@@ -43,7 +47,9 @@ class Claims:
         self._changed[entry.subject.partition("@")[0]] = entry.seq
 
     def receipt(self, entry: LedgerEntry, receipt: Receipt) -> None:
-        """Versions were promoted: the belief speaks, at the consumer that took it last."""
+        """Versions were promoted: from then on the beliefs speak for them."""
+        if receipt.action in lifecycle.STATES:
+            return
         names = receipt.beliefs or ((receipt.belief,) if receipt.belief else ())
         for name, subject in zip(names, parted(receipt.subject), strict=False):
             id_, _, number = subject.partition("@")
@@ -51,7 +57,7 @@ class Claims:
             version = self._view.candidates.version(id_, int(number))
             if version is not None:
                 said = claim_of(self._desk, version)
-                self._wanted[name] = replace(said, layer=receipt.consumer, ref=name)
+                self._beliefs[name] = replace(said, ref=name)
                 self._said[said.claim].add(said.statement)
 
     def check(self) -> None:
@@ -79,19 +85,40 @@ class Claims:
             self._findings.altered(f"candidate {row.id}", "states another change")
 
     def _claims(self) -> None:
-        wanted = dict(self._wanted)
+        wanted, held = dict(self._wanted), {n: self._held(n) for n in self._beliefs}
+        spoken = set()
         for found in self._view.proving.claims():
             if found.layer == POLICY or found.ref.startswith(RULES):
                 # Read from the files anew whenever a desk opens: here it has to say what it says.
                 said = claims.claim_of(self._desk, found.statement), claims.key_of(found.statement)
                 sound = (found.claim, found.key) == said and found.layer == POLICY
                 sound = sound and found.ref.startswith(RULES)
+            elif (belief := self._beliefs.get(found.ref)) is not None:
+                spoken.add(found.ref)
+                sound = (
+                    replace(belief, layer=found.layer) == found and found.layer in held[found.ref]
+                )
             else:
                 sound = wanted.pop(found.ref, None) == found
             if not sound:
                 self._findings.altered(f"claim {found.ref}", "does not follow from what makes it")
-        for ref in wanted:
+        for ref in (
+            *wanted,
+            *(n for n, at in held.items() if True in at.values() and n not in spoken),
+        ):
             self._findings.altered(f"claim {ref}", "is missing")
+
+    def _held(self, name: str) -> dict[str, bool]:
+        """Consumers a belief's claim may be entered for: true where it is active, false where it
+        was found changed outside. Their states are checked where beliefs are."""
+        try:
+            belief = self._view.promotion.belief(name)
+        except ValueError:
+            belief = None
+        if belief is None:
+            return {}
+        states = {BeliefState.ACTIVE: True, BeliefState.DRIFTED: False}
+        return {c.consumer: states[c.state] for c in belief.consumers if c.state in states}
 
     def _bands(self) -> None:
         """A claim stays where its statements put it; a rule that is gone leaves its places."""

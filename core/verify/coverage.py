@@ -10,6 +10,7 @@ from collections.abc import Iterator
 
 from core.compaction import marks
 from core.ports import Desk, Reader
+from core.sources import fences
 from core.verify.events import Events, FileBytes
 from core.verify.findings import Findings
 from core.verify.sealed_rows import SealedRows
@@ -56,8 +57,19 @@ class Coverage:
                 if answered[kind][name] <= 0:
                     self._findings.altered(f"{kind} {name}", "was added")
                 answered[kind][name] -= 1
+        self._fences()
         for name in view.operations.unanswered():
             self._findings.altered(f"receipt {name}", "was added")
+
+    def _fences(self) -> None:
+        """Fences are told by what cut them: each cut has its entry."""
+        cuts = self._view.sources.cuts()
+        if len(cuts) == self._rows.entries[fences.ENTRY] and fences.ENTRY not in self._rows.amiss:
+            return
+        answered = self._answered({fences.ENTRY})[fences.ENTRY]
+        for name in cuts:
+            if not answered[name]:
+                self._findings.altered(f"{fences.ENTRY} {name}", "was added")
 
     def _answered(self, kinds: set[str]) -> dict[str, Counter[str]]:
         """How many entries of each kind there are for each subject."""

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from core import sealed
 from core.operations import envelope
 from core.ports import Desk, Reader
+from core.promotion import lifecycle
 from core.verify.findings import Findings
 from schemas.common import Actor
 from schemas.operations import Envelope, OperationState, Receipt
-from schemas.promotion import BeliefState
+from schemas.promotion import BeliefChange, BeliefState
 from schemas.storage import RawOperation
 from schemas.subject import parted
 
@@ -23,7 +25,8 @@ class Derived:
         self._desk = desk
         self._view = view
         self._findings = findings
-        self._held: set[tuple[str, str, str, str]] = set()
+        self._changes: dict[tuple[str, str], list[BeliefChange]] = {}
+        """What the receipts and findings say became of each belief at each consumer."""
         self._citations = 0
         self._formed: dict[str, int] = {}
         """When each belief was formed: at its first receipt."""
@@ -37,11 +40,38 @@ class Derived:
         if found is None or found.state is not OperationState.APPLIED:
             state = "is missing" if found is None else f"is {found.state.value} but has a receipt"
             self._findings.altered(f"operation {r.operation_id}", state)
-        for name, subject in zip(
-            r.beliefs or ((r.belief,) if r.belief else ()), parted(r.subject), strict=False
-        ):
-            self._held.add((name, r.consumer, r.receipt_id, BeliefState.ACTIVE.value))
+        names = r.beliefs or ((r.belief,) if r.belief else ())
+        if r.action in lifecycle.STATES:
+            for name in names:
+                self._change(r, name, lifecycle.STATES[r.action], r.replacement)
+            return
+        for name, subject in zip(names, parted(r.subject), strict=False):
+            self._change(r, name, BeliefState.ACTIVE, None)
             self._belief(name, subject, self._formed.setdefault(name, r.time))
+        for name in r.supersedes:
+            self._change(r, name, BeliefState.SUPERSEDED, names[0] if len(names) == 1 else None)
+
+    def _change(self, r: Receipt, name: str, state: BeliefState, by: str | None) -> None:
+        self._changes.setdefault((name, r.consumer), []).append(
+            BeliefChange(
+                belief=name,
+                consumer=r.consumer,
+                state=state,
+                time=r.time,
+                receipt=r.receipt_id,
+                replacement=by,
+            )
+        )
+
+    def drift(self, name: str, root: str) -> str:
+        """A belief that was found changed outside; what is wrong with that, or nothing."""
+        belief, _, consumer = name.partition(" ")
+        for c in self._view.promotion.changes(belief):
+            sound = (c.consumer, c.state) == (consumer, BeliefState.DRIFTED)
+            if sound and sealed.drift(self._desk.secret, belief, consumer, c.time) == root:
+                self._changes.setdefault((belief, consumer), []).append(c)
+                return ""
+        return "is missing or was altered"
 
     def _belief(self, name: str, subject: str, formed: int) -> None:
         id_, _, number = subject.partition("@")
@@ -69,12 +99,26 @@ class Derived:
 
     def check(self) -> None:
         """Name what was added or does not follow."""
-        found = self._view.proving.held()
-        for belief, consumer, _receipt, _state in sorted(found ^ self._held):
-            self._findings.altered(f"belief {belief}", f"is held otherwise by {consumer}")
+        self._beliefs()
         if self._view.proving.citations() > self._citations:
             self._findings.altered("candidate_source", "rows were added")
         self._operations()
+
+    def _beliefs(self) -> None:
+        """Where each belief stands, and how it came to, follows from receipts and findings alone."""
+        held = {
+            (belief, consumer, changes[0].receipt or "", changes[-1].state.value)
+            for (belief, consumer), changes in self._changes.items()
+        }
+        for belief, consumer, *_ in sorted(self._view.proving.held() ^ held):
+            self._findings.altered(f"belief {belief}", f"is held otherwise by {consumer}")
+        found: dict[tuple[str, str], list[BeliefChange]] = {}
+        for change in self._view.promotion.every_change():
+            found.setdefault((change.belief, change.consumer), []).append(change)
+        for belief, consumer in sorted(found.keys() | self._changes.keys()):
+            key = (belief, consumer)
+            if found.get(key) != self._changes.get(key):
+                self._findings.altered(f"belief_change {belief}", f"is another at {consumer}")
 
     def _operations(self) -> None:
         """Each operation is what its id says, and found by each thing it is about."""

@@ -17,6 +17,8 @@ from core.candidates.lanes import Lane, lane_of
 from core.compaction import marks
 from core.evidence.kept import Kept
 from core.ports import Desk, Reader
+from core.promotion import drift
+from core.sources import fences
 from core.verify.claims import Claims
 from core.verify.derived import Derived
 from core.verify.findings import Findings
@@ -90,6 +92,10 @@ class SealedRows:
             return state
         if entry.kind == marks.ENTRY:
             return marks.fault(self._desk, self._view, entry.subject, entry.root)
+        if entry.kind == fences.ENTRY:
+            return fences.fault(self._desk, self._view, entry.subject, entry.root)
+        if entry.kind == drift.ENTRY:
+            return self.derived.drift(entry.subject, entry.root)
         return self._version(entry)
 
     def _source(self, entry: LedgerEntry) -> str:

@@ -81,7 +81,7 @@ ROWS = table(
     (
         "store.read-only",
         Exit.UNUSABLE,
-        "The folder of the store can't be written to, and SQLite needs to even for reading.",
+        "The store can only be read here: its file or its folder can't be written to.",
         "Make it writable, or work on a copy of the workspace; nothing is wrong with the store.",
     ),
     (

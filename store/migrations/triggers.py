@@ -9,7 +9,10 @@ from collections.abc import Iterator
 
 from sqlalchemy import Connection
 
-IMMUTABLE = ("ledger", "event", "decision", "receipt", "artifact_revision")
+IMMUTABLE = (
+    *("ledger", "event", "decision", "receipt", "artifact_revision"),
+    *("fence", "belief_change"),
+)
 """No update, no delete, no replace, no truncate."""
 NO_UPDATE = ("event_body", "artifact", "artifact_chunk", "artifact_extract", "artifact_bytes")
 """Content that erasure may delete but nothing may rewrite."""
@@ -18,6 +21,8 @@ KEYS = {
     "event": "ws file ordinal",
     "decision": "ws number version turn",
     "receipt": "ws seq",
+    "fence": "ws event",
+    "belief_change": "ws belief consumer turn",
     "event_body": "ws file ordinal",
     "artifact": "ws artifact",
     "artifact_chunk": "ws artifact chunk",

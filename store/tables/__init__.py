@@ -34,6 +34,7 @@ from store.tables.evidence import (
 from store.tables.ledger import LABEL, LEDGER, LEDGER_HEAD, WORKSPACE
 from store.tables.promotion import (
     BELIEF,
+    BELIEF_CHANGE,
     BELIEF_CONSUMER,
     DIVERGENCE,
     OPERATION,
@@ -41,6 +42,7 @@ from store.tables.promotion import (
     OUTBOX,
     RECEIPT,
 )
+from store.tables.sources import FENCE
 
 __all__ = [
     "ARTIFACT",
@@ -49,6 +51,7 @@ __all__ = [
     "ARTIFACT_EXTRACT",
     "ARTIFACT_REVISION",
     "BELIEF",
+    "BELIEF_CHANGE",
     "BELIEF_CONSUMER",
     "CANDIDATE",
     "CANDIDATE_SOURCE",
@@ -60,6 +63,7 @@ __all__ = [
     "DIVERGENCE",
     "EVENT",
     "EVENT_BODY",
+    "FENCE",
     "LABEL",
     "LEDGER",
     "LEDGER_HEAD",

@@ -95,6 +95,20 @@ class BeliefConsumerRow(SQLModel, table=True):
     receipt: str = text_()
 
 
+class BeliefChangeRow(SQLModel, table=True):
+    """How a belief stood at a consumer from a moment on; never updated or deleted."""
+
+    __tablename__ = "belief_change"
+    ws: int = int_(primary_key=True)
+    belief: str = text_(primary_key=True)
+    consumer: str = text_(primary_key=True)
+    turn: int = int_(primary_key=True)
+    state: str = text_()
+    time: int = int_()
+    receipt: str | None = text_(nullable=True)
+    replacement: str | None = text_(nullable=True)
+
+
 OPERATION = table(OperationRowTable)
 OPERATION_ABOUT = table(OperationAboutRow)
 OUTBOX = table(OutboxRow)
@@ -102,3 +116,4 @@ DIVERGENCE = table(DivergenceRow)
 RECEIPT = table(ReceiptRow)
 BELIEF = table(BeliefRow)
 BELIEF_CONSUMER = table(BeliefConsumerRow)
+BELIEF_CHANGE = table(BeliefChangeRow)

@@ -6,7 +6,7 @@ import pytest
 
 from core import alike
 from core.alike import Likeness, bands, compare
-from core.candidates import review
+from core.candidates import review, rules
 from core.candidates.lanes import Lane
 from core.ports import Desk
 from schemas.candidates import CandidateRow, Verdict
@@ -63,6 +63,53 @@ def test_what_two_statements_are_to_each_other(a: str, b: str, wanted: Likeness)
     """Words may be inflected, moved or added; a number, a name, a word or a negation may not change."""
     assert compare(a, b) is wanted
     assert compare(b, a) is wanted, "the order makes no difference"
+
+
+VALUES = [
+    ("The staging database is db-stage.", "The staging database is db-stage2."),
+    ("We use Postgres 15.", "Use PostgreSQL 16."),
+    ("We run Postgres 15.", "Use Postgres 16."),
+    ("Production uses Postgres15.", "Production runs on Postgres 16."),
+    ("Tests run on python3.11.", "Tests run on Python 3.12."),
+    ("Builds go through node-18.", "Builds go through Node 20."),
+    ("Staging runs in eu-north-1 only.", "Staging runs in eu-west-1 only."),
+    ("Hash passwords with md5.", "Hash passwords with sha256."),
+    ("The API listens on port 8080.", "The API listens on port 9090."),
+]
+NO_VALUES = [
+    ("Production runs Postgres 15.", "Staging runs Postgres 16."),
+    ("Use Postgres 15 for billing.", "Use Redis 7 for billing queues."),
+    ("stage has no cron jobs.", "stage2 has no cron jobs."),
+    ("worker-1 handles payouts.", "worker-2 handles refunds."),
+    ("Python 3.11 is required.", "Python 3.12 is supported."),
+    ("Use Redis 7 for caching.", "Use Redis 7 for queues."),
+    ("The payments database is db-pay.", "The staging database is db-pay2."),
+    ("Run the linter with make check.", "Run the tests with make check2."),
+    ("We use Postgres 15.", "We use Postgres 15 in production."),
+]
+
+
+def test_another_value_of_the_same_is_a_conflict_whichever_came_first(sqlite_desk: Desk) -> None:
+    """The number of a name and a version are values, wherever the key is proposed; no other word is."""
+    pairs = [(*p, True) for p in VALUES] + [(*p, False) for p in NO_VALUES]
+    for a, b, conflict in [*pairs, *((b, a, c) for a, b, c in pairs)]:
+        one, two = (pending(sqlite_desk, text) for text in (a, b))
+        found = [review.show(sqlite_desk, ref(v)).conflicts for v in (one, two)]
+        wanted = [[b], [a]] if conflict else [[], []]
+        assert [[c.statement for c in f] for f in found] == wanted
+        for version in (one, two):
+            review.decide(sqlite_desk, ref(version), Verdict.REJECT)
+
+
+def test_a_rules_value_is_contradicted_by_another(sqlite_desk: Desk) -> None:
+    """What a rule file says of a version stands against what the owner says of it."""
+    (sqlite_desk.workspace.root / "CLAUDE.md").write_text(
+        "# Stack\n\n- Production runs PostgreSQL 16.\n"
+    )
+    rules.follow(sqlite_desk)
+    said = pending(sqlite_desk, "Production runs on Postgres 15.")
+    (found,) = review.show(sqlite_desk, ref(said)).conflicts
+    assert (found.code, found.ref) == ("conflict.rule", "CLAUDE.md:3")
 
 
 @pytest.mark.parametrize(("a", "b"), NEAR)

@@ -30,20 +30,20 @@ def _server() -> subprocess.Popen[str]:
     return server
 
 
-def run(root: Path, operation: str, die_at: str) -> tuple[int, list[str]]:
+def run(root: Path, operation: str, die_at: str, store: str | None = None) -> tuple[int, list[str]]:
     """Confirm in a new process: its exit status (negative: the signal) and the steps it reached.
 
     `die_at` names a step, with `#2` the second time it is reached.
     """
     server = _server()
     assert server.stdin is not None and server.stdout is not None
-    server.stdin.write(json.dumps([str(root), operation, die_at]) + "\n")
+    server.stdin.write(json.dumps([str(root), operation, die_at, store]) + "\n")
     server.stdin.flush()
     status, steps = json.loads(server.stdout.readline())
     return status, steps
 
 
-def _confirm(root: str, operation: str, die_at: str, out: int) -> None:
+def _confirm(root: str, operation: str, die_at: str, store: str | None, out: int) -> None:
     from core import desk as desks
     from core.operations.together import confirm
     from schemas.common import Actor, Door
@@ -58,7 +58,7 @@ def _confirm(root: str, operation: str, die_at: str, out: int) -> None:
             os.kill(os.getpid(), signal.SIGKILL)
 
     who = Actor(reviewer="Ana <ana@example.org>", door=Door.COMMAND)
-    desk = dataclasses.replace(desks.open_(Path(root), who), on_step=step)
+    desk = dataclasses.replace(desks.open_(Path(root), who, store_url=store), on_step=step)
     confirm(desk, operation)
 
 

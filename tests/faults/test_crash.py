@@ -14,7 +14,7 @@ from core.ports import Desk
 from core.promotion import preview
 from core.verify import verify
 from schemas.operations import OperationState
-from tests.conftest import make_desk
+from tests.conftest import Command, make_desk
 from tests.faults import child
 from tests.making import JOURNALS, META, TEXT, files, previewed, sha
 
@@ -120,6 +120,16 @@ def test_a_retry_finishes_what_was_begun_without_naming_it(step: str, workspace:
     assert leftovers(workspace) == []
     assert (outbox(workspace), receipts(desk), verify(desk).ok) == (0, 1, True)
     desk.store.close()
+
+
+def test_a_retry_that_names_it_says_its_outcome_once(workspace: Path) -> None:
+    """It finishes the operation as it finishes any, and then confirms it: that is one outcome."""
+    desk = make_desk(workspace)
+    shown = previewed(desk)
+    run(desk, shown.operation_id, "prepared")
+    desk.store.close()
+    status, out, _ = Command(workspace).run("promotion", "retry", shown.operation_id)
+    assert (status, out.split()) == (0, [shown.operation_id, "applied"])
 
 
 @pytest.mark.parametrize("kind", ["empty", "existing"])

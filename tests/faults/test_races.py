@@ -8,7 +8,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -20,6 +20,7 @@ from core.ports import Desk
 from core.workspace import Workspace
 from schemas.errors import MemdeskError, Stale
 from schemas.operations import OperationState
+from tests.conftest import make_desk
 from tests.making import LOCK, TEXT, files, previewed, sha
 
 EDITOR = """
@@ -199,21 +200,32 @@ import core.promotion
 from core import desk as desks
 from core.operations.confirm import confirm
 from schemas.common import Actor, Door
-desk = desks.open_(Path(sys.argv[1]), Actor(reviewer=sys.argv[3], door=Door.COMMAND))
+who = Actor(reviewer=sys.argv[3], door=Door.COMMAND)
+desk = desks.open_(Path(sys.argv[1]), who, store_url=sys.argv[4] or None)
 print("ready", flush=True); sys.stdin.readline()
 receipt = confirm(desk, sys.argv[2])
 print(json.dumps([receipt.receipt_id, receipt.reviewer, receipt.replayed]))
 """
 
 
-def test_eight_processes_confirm_one_operation_once(sqlite_desk: Desk) -> None:
+@pytest.fixture(params=["sqlite", "postgresql"])
+def contested(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[tuple[Desk, str]]:
+    """A desk that others open as well, and the URL of its store; empty for the file beside it."""
+    url = request.getfixturevalue("postgres_url") if request.param == "postgresql" else ""
+    desk = make_desk(tmp_path / "contested", url or None)
+    yield desk, url
+    desk.store.close()
+
+
+def test_eight_processes_confirm_one_operation_once(contested: tuple[Desk, str]) -> None:
     """One receipt, by one reviewer; the other seven are replays of it (G2)."""
-    root = sqlite_desk.workspace.root
-    shown = previewed(sqlite_desk)
+    desk, url = contested
+    root = desk.workspace.root
+    shown = previewed(desk)
     pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
     children = [
         subprocess.Popen(
-            [sys.executable, "-c", CONFIRMER, str(root), shown.operation_id, f"r{n}"],
+            [sys.executable, "-c", CONFIRMER, str(root), shown.operation_id, f"r{n}", url],
             **pipes,  # type: ignore[call-overload]
         )
         for n in range(8)
@@ -227,18 +239,21 @@ def test_eight_processes_confirm_one_operation_once(sqlite_desk: Desk) -> None:
     assert len({(receipt, who) for receipt, who, _ in found}) == 1
     assert sorted(replayed for _, _, replayed in found) == [False] + [True] * 7
     assert (root / TEXT).read_bytes() == b"Releases are tagged on Tuesdays.\n"
-    with sqlite_desk.store.read() as view:
+    with desk.store.read() as view:
         assert view.operations.receipt_count() == 1
 
 
-def test_threads_confirm_different_operations_one_after_the_other(sqlite_desk: Desk) -> None:
+def test_threads_confirm_different_operations_one_after_the_other(
+    contested: tuple[Desk, str],
+) -> None:
     """Six previews of one state: one is applied, the others are stale and write nothing."""
-    shown = [previewed(sqlite_desk, f"Service {n} listens on port 80{n}0.") for n in range(6)]
+    desk, _url = contested
+    shown = [previewed(desk, f"Service {n} listens on port 80{n}0.") for n in range(6)]
     outcomes: list[str] = []
 
     def one(operation: str) -> None:
         try:
-            outcomes.append(confirm(sqlite_desk, operation).state.value)
+            outcomes.append(confirm(desk, operation).state.value)
         except MemdeskError as err:
             outcomes.append(err.code)
 
@@ -248,7 +263,7 @@ def test_threads_confirm_different_operations_one_after_the_other(sqlite_desk: D
     for t in threads:
         t.join()
     assert sorted(outcomes) == ["applied"] + ["preview.stale"] * 5
-    assert (sqlite_desk.workspace.root / TEXT).read_bytes().count(b"\n") == 1
+    assert (desk.workspace.root / TEXT).read_bytes().count(b"\n") == 1
 
 
 # AIWG's lock

@@ -141,7 +141,7 @@ def test_a_store_of_the_first_revision_is_brought_forward(desk: Desk, tmp_path: 
     with desk.store.read() as view:
         held = view.evidence.sessions(SessionFilter(), None, 10)
     later = [t for t in SQLModel.metadata.tables if t.startswith(("artifact", "compaction"))]
-    later += ["session_total", "candidate_source", "operation_about"]
+    later += ["session_total", "candidate_source", "operation_about", "fence", "belief_change"]
     engine = sa.create_engine(url, poolclass=sa.NullPool)
     with engine.begin() as connection:
         for name in later:

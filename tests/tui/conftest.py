@@ -24,6 +24,7 @@ from tui import theme
 from tui.app import DeskApp
 from tui.panes.candidates import CandidatesPane
 from tui.panes.promotion import PromotionPane
+from tui.widgets.bar import Bar
 
 STATEMENTS = (
     "Refunds above 500 EUR need a second approver.",
@@ -117,6 +118,11 @@ class Driver:
 
     def text(self) -> str:
         return "\n".join(self.rows())
+
+    def told(self) -> str:
+        """What the bar says above its keys, in as many rows as it takes, as one line."""
+        bar = self.app.query_one(Bar)
+        return " ".join(" ".join(self.rows()[-bar.size.height : -1]).split())
 
     def row_of(self, words: str) -> str:
         """The first row of the list that holds these words."""

@@ -31,7 +31,7 @@ async def test_s_puts_off_until_a_day_that_core_understands(laid: Desk, workspac
     """A wrong day is refused in place and can be mended; the day is on the row's last decisions."""
     async with opened(workspace) as desk:
         await desk.press("s", *"soon", "enter")
-        assert "defer.date" in desk.rows()[-2] and stored(laid)[0].state.value == "pending"
+        assert "defer.date" in desk.told() and stored(laid)[0].state.value == "pending"
         assert "esc leave it" in desk.rows()[-1]
         await desk.press(*["backspace"] * 4, *"2 weeks", "enter")
         made = decided(laid, 0).decision
@@ -255,7 +255,7 @@ async def test_another_reviewers_decision_shows_within_a_second(
         await desk.until(lambda: "✗" in desk.row_of("Ask me before"), seconds=5)
         await desk.settle()
         await desk.press("a")
-        assert "is rejected by Priya" in desk.rows()[-2] and "“one-off”" in desk.rows()[-2]
+        assert "is rejected by Priya" in desk.told() and "“one-off”" in desk.told()
         assert desk.candidates.list.index == 2
         assert "asked to remember 5" in desk.text()
     priya.store.close()
@@ -309,12 +309,12 @@ async def test_two_desks_on_one_store_decide_each_version_once(laid: Desk, works
     async with opened(workspace) as mara, opened(workspace, reviewer="Priya <p@x.org>") as priya:
         await mara.press("a")
         await priya.press("r")
-        assert "candidate.decided" in priya.rows()[-2]
+        assert "candidate.decided" in priya.told()
         await two(mara, priya)
         await priya.press("j", "R", *"twice", "enter", "r")
         await two(mara, priya)
         await mara.press("d")
-        assert "candidate.decided" in mara.rows()[-2] and "“twice”" in mara.rows()[-2]
+        assert "candidate.decided" in mara.told() and "“twice”" in mara.told()
         assert [r.state.value for r in stored(laid)][:3] == ["accepted", "rejected", "pending"]
         assert "needs you 4" in mara.rows()[1] and "needs you 4" in priya.rows()[1]
         await mara.press("u", "u")

@@ -13,6 +13,7 @@ from core.candidates.propose import propose
 from core.ports import Desk
 from schemas.candidates import CandidateKind
 from tests.conftest import make_desk
+from tests.desks import promoted, proposed
 from tests.tui.conftest import Driver, opened
 from tests.tui.talks import (
     REFUNDS,
@@ -155,6 +156,102 @@ async def test_from_a_candidate_to_its_words_and_back(talk: Desk) -> None:
         await desk.press("backspace")
         await desk.sees("[1 Candidates")
         assert "filter “" not in desk.rows()[1] and REFUNDS in desk.text()
+
+
+async def test_a_jump_leaves_lists_and_filters_as_they_were(talk: Desk) -> None:
+    """Esc where it led, and backspace from there: view, words, box and row are back in both panes."""
+    with talk.store.read() as view:
+        first = view.evidence.turns([SESSION], None, 1)[0].event
+    for words in (
+        "Look at the refund guard first.",
+        "Look at the guard again.",
+        "Tabs, not spaces.",
+    ):
+        propose(talk, text=words, kind=CandidateKind.PROJECT_FACT, key=None, sources=[first.id])
+    async with opened(talk.workspace.root) as desk:
+        await desk.press("S", "S", "slash", *"guard", "enter", "j", "j")
+        assert desk.candidates.list.total == 2
+        was = desk.candidates.current
+        assert was is not None
+        await desk.press("k", "k", "enter", "j", "7", "enter")
+        await desk.until(lambda: pane(desk).item is not None)
+        await desk.press("d", "enter")
+        await desk.sees("[1 Candidates")
+        assert desk.candidates.current is not None, (
+            "the target is on screen though its group is folded"
+        )
+        assert "cand_" in desk.text() and desk.candidates.list.total == 1
+        assert "esc to the list" in desk.rows()[-1]
+        await desk.press("escape")
+        assert (desk.candidates.words, desk.candidates.list.total) == ("guard", 2)
+        assert "filter “guard” 2" in desk.rows()[1] and "guard" in desk.rows()[2]
+        await desk.press("colon", *was.id, "enter")
+        assert desk.candidates.list.total == 1
+        await desk.press("backspace")
+        assert (desk.candidates.words, desk.candidates.list.total) == ("guard", 2)
+        await desk.press("backspace")
+        await desk.sees("[7 Evidence]")
+        await desk.press("d", "enter", "backspace")
+        await desk.sees("[7 Evidence]")
+        await desk.press("1")
+        assert (desk.candidates.words, desk.candidates.list.total) == ("guard", 2)
+        await desk.press("slash", "escape")
+        assert desk.candidates.list.total == 3
+
+
+async def test_a_jump_to_a_write_leaves_the_list_that_was_in_front(talk: Desk) -> None:
+    """Esc brings back the list and its words, another list comes without the jump's."""
+    with talk.store.read() as view:
+        first = view.evidence.turns([SESSION], None, 1)[0].event
+    receipt = promoted(talk, proposed(talk, "Look at the refund guard first.", first.id))
+    async with opened(talk.workspace.root) as desk:
+        await desk.press("2", "]", "slash", *"nothing such", "enter")
+        shown = lambda: (desk.promotion.tab, desk.promotion.words)  # noqa: E731
+        assert shown() == (1, "nothing such")
+        await desk.press("colon", *receipt.receipt_id, "enter")
+        assert shown() == (2, receipt.receipt_id) and desk.promotion.list.total == 1
+        await desk.press("escape")
+        assert shown() == (1, "nothing such")
+        await desk.press("colon", *receipt.receipt_id, "enter", "backspace")
+        assert shown() == (1, "nothing such")
+        await desk.press("colon", *receipt.receipt_id, "enter", "]")
+        assert shown() == (3, "nothing such")
+
+
+async def test_a_rule_files_line_is_shown_where_it_stands(talk: Desk) -> None:
+    """`CLAUDE.md:4` as the screen writes it; the footer says what enter does, in every pane."""
+    root = talk.workspace.root
+    (root / "CLAUDE.md").write_text(
+        "# Rules\n\n- Use tabs in every file.\n- Never push on Friday.\n"
+    )
+    async with opened(root, size=(80, 24)) as desk:
+        for key in "1247":
+            await desk.press(key, "colon")
+            assert "enter go there  esc leave it" in desk.rows()[-1], key
+            await desk.press(*"CLAUDE.md:4", "enter")
+            await desk.sees("4 - Never push on Friday.")
+            assert "CLAUDE.md:4" in desk.text() and "never evidence" in desk.text()
+            await desk.press("escape")
+        for typed, code in (("CLAUDE.md:9", "id."), ("secrets.txt:1", "id.")):
+            await desk.press("colon", *typed, "enter")
+            assert code in desk.told()
+
+
+async def test_each_question_is_told_whole_at_80_columns(talk: Desk) -> None:
+    """The second step of `m` shows its own question; when it is over, none stays."""
+    async with opened(talk.workspace.root, size=(80, 24)) as desk:
+        await read(desk)
+        await desk.press("m")
+        assert "cite exactly themselves" in desk.rows()[-2] and "enter go on" in desk.rows()[-1]
+        await desk.press("enter")
+        assert "the statement" not in desk.text()
+        assert "procedure, project, person" in desk.text() and "enter propose" in desk.rows()[-1]
+        await desk.press("escape")
+        assert "its kind" not in desk.text() and "cite exactly" not in desk.text()
+        for key in ("slash", "F"):
+            await desk.press(key)
+            assert "words to look for in" in desk.text() and "enter look" in desk.rows()[-1]
+            await desk.press("escape")
 
 
 async def test_a_locator_typed_goes_there_from_any_pane(talk: Desk) -> None:
@@ -315,11 +412,15 @@ async def test_a_candidate_made_from_here_cites_exactly_its_words(talk: Desk) ->
     async with opened(talk.workspace.root) as desk:
         await read(desk)
         await to(desk, "no, finance raised it")
+        assert not any(key in desk.rows()[-1] for key in ("d depends", "n/N")), (
+            "nothing yet to find"
+        )
         await desk.press("m")
         desk.app.query_one("AskInput").value = REFUNDS  # type: ignore[attr-defined]
         await desk.press("enter", *"rule", "enter")
         await desk.sees("pending: d lists it")
         assert "depends on it" in desk.text() and "cand_" in desk.text()
+        assert "d depends" in desk.rows()[-1]
     with talk.store.read() as view:
         (row,) = view.candidates.window(_all(), 0, 5)
         version = view.candidates.version(row.id)

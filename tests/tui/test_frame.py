@@ -10,10 +10,12 @@ from pathlib import Path
 import pytest
 from textual import events
 
+from core.candidates.review import CandidateRef
 from core.ports import Desk
+from core.promotion import preview
 from tests.conftest import make_desk, ticking
 from tests.tui.conftest import STATEMENTS, lay, opened
-from tests.tui.test_promoting import TEXT, files, receipts
+from tests.tui.test_promoting import TEXT, accept, files, receipts
 
 
 async def test_status_tells_the_whole_at_a_glance(laid: Desk, workspace: Path) -> None:
@@ -23,6 +25,16 @@ async def test_status_tells_the_whole_at_a_glance(laid: Desk, workspace: Path) -
         text = desk.text()
         assert "[0 Status]" in text and "sqlite" in text and str(workspace)[:40] in text
         assert "pending" in text and "line-memory" in text and "degraded" in text
+
+
+async def test_a_preview_nobody_confirmed_is_no_write(laid: Desk, workspace: Path) -> None:
+    """Status and outbox count differently, and status says why."""
+    preview.build(laid, CandidateRef(accept(laid, 0).id, 1), "line-memory")
+    async with opened(workspace) as desk:
+        await desk.press("2")
+        assert "Outbox 0" in desk.rows()[1]
+        await desk.press("0", "G")
+        assert "1 preview never confirmed: nothing was written" in desk.text()
 
 
 async def test_panes_to_come_say_what_they_will_be(laid: Desk, workspace: Path) -> None:
@@ -202,7 +214,7 @@ async def test_a_store_locked_by_another_is_a_line_with_its_code(
         holder = sqlite3.connect(workspace / ".memdesk/memdesk.db", isolation_level=None)
         holder.execute("BEGIN IMMEDIATE")
         await desk.press("a")
-        assert "store.busy" in desk.rows()[-2]
+        assert "store.busy" in desk.told()
         holder.execute("ROLLBACK")
         holder.close()
         await desk.press("a")

@@ -223,6 +223,32 @@ def test_leaving_puts_the_terminal_back(tmp_path: Path) -> None:
     assert tail.rfind(b"\x1b[?25h") > tail.rfind(b"\x1b[?25l")
 
 
+@pytest.mark.parametrize(
+    ("env", "ascii_"),
+    [
+        ({"LANG": "C"}, True),
+        ({"LANG": "en_US.ISO-8859-1"}, True),
+        ({"LANG": "C", "LC_CTYPE": "C.UTF-8"}, False),
+        ({"LANG": "C", "MEMDESK_ASCII": "0"}, False),
+        ({"LANG": "C.UTF-8", "MEMDESK_ASCII": "1"}, True),
+    ],
+    ids=["C", "latin", "C with a UTF-8 LC_CTYPE", "0 asks for signs", "1 asks for ASCII"],
+)
+def test_signs_follow_the_locale_the_desk_was_started_in(
+    tmp_path: Path, env: dict[str, str], ascii_: bool
+) -> None:
+    """Python puts a UTF-8 locale in the place of C before we look; the terminal is the same."""
+    made = make_desk(tmp_path / "project")
+    made.store.close()
+    terminal = Terminal(
+        tmp_path / "project", (80, 24), **{"LC_ALL": "", "LC_CTYPE": "", "MEMDESK_ASCII": ""} | env
+    )
+    terminal.sees("No candidates yet")
+    terminal.press(b"q")
+    assert terminal.close() == 0
+    assert terminal.plain().isascii() is ascii_
+
+
 def test_a_refused_workspace_is_two_lines_and_its_status(tmp_path: Path) -> None:
     """A damaged workspace under a name full of markup: code and remedy, no traceback."""
     root = tmp_path / "[/red]\x1b[31m"

@@ -53,6 +53,32 @@ async def test_marks_in_a_folded_group_are_counted_as_hidden(laid: Desk, workspa
         assert "7 hidden in another list" in desk.rows()[-2]
 
 
+async def test_marking_all_passes_over_what_is_decided(laid: Desk, workspace: Path) -> None:
+    """Decided rows stay on the list; neither `*` nor space marks what no key could decide."""
+    async with opened(workspace) as desk:
+        await desk.press("a", "r", "asterisk")
+        assert len(desk.candidates.marks) == 4
+        assert "4 marked, 2 decided passed over" in desk.rows()[-2]
+        await desk.press("d")
+        assert "DEFER 4 marked" in desk.rows()[-2]
+        await desk.press("escape", "asterisk", "g", "space")
+        assert not desk.candidates.marks and "accepted: nothing to decide" in desk.rows()[-2]
+        await desk.press("j", "f", "f", "asterisk")
+        assert not desk.candidates.marks and "1 row, all decided" in desk.rows()[-2]
+
+
+async def test_accept_and_preview_is_for_one_row(laid: Desk, workspace: Path) -> None:
+    """On a header or with marks `A` arms nothing and says so; `a` names the whole group first."""
+    async with opened(workspace, size=(80, 24)) as desk:
+        await desk.press("g", "k", "A")
+        assert "A accepts one row" in desk.rows()[-2] and "enter  record" not in desk.text()
+        await desk.press("a")
+        assert "ACCEPT 6: the whole group asked to remember · 0 hidden" in desk.rows()[-2]
+        await desk.press("escape", "j", "space", "A")
+        assert "a accepts the marks" in desk.rows()[-2]
+        assert {r.state.value for r in stored(laid)} == {"pending"}
+
+
 async def test_marking_all_takes_what_is_shown(laid: Desk, workspace: Path) -> None:
     """Rows folded away are not marked by `*`; with everything folded it says so."""
     add_task(laid)

@@ -149,7 +149,7 @@ async def test_a_refused_consumer_says_why(laid: Desk, workspace: Path) -> None:
     os.symlink("/tmp", workspace / ".aiwg/wiki")
     async with opened(workspace) as desk:
         await desk.press("2", "P", "p")
-        assert "destination.link" in desk.rows()[-2]
+        assert "destination.link" in desk.told()
         assert desk.promotion.preview is None
 
 

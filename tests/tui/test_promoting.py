@@ -87,7 +87,7 @@ async def test_a_promotion_takes_four_keys_and_writes_the_previewed_bytes(
         await desk.press("enter", "enter")
         assert files(workspace) == before and receipts(laid) == 1
         await desk.press("1", "u")
-        assert "undo.promoted" in desk.rows()[-2]
+        assert "undo.promoted" in desk.told()
 
 
 async def test_any_other_key_disarms(laid: Desk, workspace: Path) -> None:
@@ -153,7 +153,7 @@ async def test_nothing_is_armed_before_its_end_was_seen(workspace: Path) -> None
         await desk.until(lambda: desk.promotion.preview is not None)
         assert "seen 0 of 1" in desk.rows()[-2]
         await desk.press("c")
-        assert "ARMED" not in desk.text() and "not armed" in desk.rows()[-2]
+        assert "ARMED" not in desk.text() and "not armed" in desk.told()
         assert any(r.startswith(" +") for r in desk.rows()), desk.text()
         seen = 0
         while "READY" not in desk.rows()[-2]:
@@ -232,7 +232,7 @@ async def test_stale_by_candidate_edit(laid: Desk, workspace: Path) -> None:
         assert "candidate changed" in desk.rows()[-2]
         assert "candidate.stale-version" in desk.text()
         await desk.press("c", "enter", "escape", "p")
-        assert "candidate.stale-version" in desk.rows()[-2]
+        assert "candidate.stale-version" in desk.told()
         assert receipts(laid) == 0
     priya.store.close()
 
@@ -286,7 +286,7 @@ async def test_a_refused_destination_is_a_line_with_its_code(laid: Desk, workspa
         lock = workspace / ".aiwg/memory/line-memory.lock"
         lock.write_text('{"pid": 1}')
         await desk.press("c", "enter")
-        assert ".busy" in desk.rows()[-2] or "locked" in desk.rows()[-2], desk.text()
+        assert ".busy" in desk.told() or "locked" in desk.told(), desk.text()
         assert receipts(laid) == 0
         lock.unlink()
         await desk.press("c", "enter")
@@ -319,7 +319,7 @@ async def test_a_blocked_preview_says_why(laid: Desk, workspace: Path) -> None:
     async with opened(workspace) as desk:
         await desk.press("A")
         await desk.sees("BLOCKED")
-        assert "line-memory.full" in desk.rows()[-2]
+        assert "line-memory.full" in desk.told()
         await desk.press("c", "enter")
         assert "Why" in desk.text()
         assert files(workspace) == before

@@ -10,6 +10,7 @@ import pytest
 from core.commands import demo
 from core.commands.entry import main
 from core.verify import verify
+from schemas.common import Page
 from schemas.storage import CandidateFilter
 from tests.tui.conftest import opened, other
 
@@ -105,7 +106,7 @@ def test_the_sample_is_what_the_drawings_show(sample: Path) -> None:
 
 
 async def test_from_candidate_to_receipt_in_four_keys(sample: Path) -> None:
-    """Accept and preview, see the rest, arm, confirm: a receipt. Counted as a person presses them."""
+    """Story 3: accept and preview, see the rest, arm, confirm. Counted as a person presses them."""
     pressed: list[str] = []
     async with opened(sample, reviewer=demo.MARA) as desk:
         await desk.sees("1 Candidates 40")
@@ -114,9 +115,28 @@ async def test_from_candidate_to_receipt_in_four_keys(sample: Path) -> None:
                 continue
             pressed.append(key)
             await desk.press(key)
+            if key == "A":
+                await desk.until(lambda: desk.promotion.preview is not None)
+                shown = desk.promotion.preview
         await desk.until(lambda: "WRITTEN" in desk.text() or "rcpt_" in desk.text())
+        written = outside(sample)
+        await desk.press("enter")
+        assert outside(sample) == written, "a second enter writes nothing"
+        await desk.press("1", "u")
+        assert "undo.promoted" in desk.text()
+    assert shown is not None
+    assert {t.path: t.after_digest for t in shown.targets} == {
+        t.path: "sha256:" + written[t.path] for t in shown.targets
+    }
     seen = other(sample)
     with seen.store.read() as view:
         assert view.operations.receipt_count() == len(demo.PROMOTED) + 1
-    assert len(pressed) <= 4
+        (ended,) = shown.supersedes
+        belief = view.promotion.belief(ended)
+        fences, _ = view.sources.fences(Page(limit=10))
+    assert belief is not None and "250 EUR" in belief.statement
+    assert [at.state.value for at in belief.consumers] == ["superseded"]
+    assert [f.event for f in fences] == list(shown.closes)
+    assert [f.cut for f in fences] == [shown.operation_id]
+    assert len(pressed) <= 4 and verify(seen).ok
     seen.store.close()

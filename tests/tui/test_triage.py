@@ -91,7 +91,7 @@ async def test_an_undo_makes_the_row_pending_again_and_returns_to_it(
         assert desk.candidates.list.index == 1
         await desk.press("u", "u")
         assert stored(laid)[0].state.value == "pending"
-        assert "undo.nothing" in desk.rows()[-2]
+        assert "undo.nothing" in desk.told()
 
 
 async def test_a_key_pressed_before_the_next_row_is_shown_decides_nothing(
@@ -112,7 +112,7 @@ async def test_a_blocking_hazard_is_refused(workspace: Path) -> None:
     async with opened(workspace) as desk:
         assert "#" in desk.row_of("The sandbox key") and secret not in desk.text()
         await desk.press("a")
-        assert "hazard.secret" in desk.rows()[-2]
+        assert "hazard.secret" in desk.told()
         assert stored(made)[0].state.value == "pending"
         await desk.press("enter")
         assert "hazard.secret" in desk.text() and "Why" in desk.text()
@@ -133,7 +133,7 @@ async def test_a_group_that_was_refused_whole_offers_no_undo(workspace: Path) ->
         await desk.press("a")
         assert "ACCEPT 1" in desk.rows()[-2]
         await desk.press("enter")
-        assert "accepted 0" in desk.rows()[-2] and "hazard.secret" in desk.rows()[-2]
+        assert "accepted 0" in desk.told() and "hazard.secret" in desk.told()
         assert "undoes" not in desk.rows()[-2] and desk.candidates.list.cursor == at
         assert stored(made)[0].state.value == "pending"
     made.store.close()
@@ -267,7 +267,7 @@ async def test_an_editor_that_fails_changes_nothing(
     editor.write_text("#!/bin/sh\nexit 3\n")
     async with opened(workspace) as desk:
         await desk.press("e")
-        assert "editor.failed" in desk.rows()[-2]
+        assert "editor.failed" in desk.told()
         assert stored(laid)[0].version == 1
 
 
@@ -282,9 +282,9 @@ async def test_anothers_decision_stands_in_place(laid: Desk, workspace: Path) ->
         await desk.settle()
         assert desk.candidates.list.index == 2 and desk.candidates.list.total == 6
         await desk.press("a")
-        assert "candidate.decided" in desk.rows()[-2] and "Priya" in desk.rows()[-2]
+        assert "candidate.decided" in desk.told() and "Priya" in desk.told()
         await desk.press("u")
-        assert "undo.nothing" in desk.rows()[-2]
+        assert "undo.nothing" in desk.told()
         assert stored(laid)[2].state.value == "rejected"
     priya.store.close()
 

@@ -13,6 +13,7 @@ import pytest
 
 from core import desk as desks
 from core import onboarding
+from core.commands.entry import main
 from core.ports import Desk
 from core.verify import verify
 from schemas.common import Actor, Door
@@ -215,6 +216,32 @@ def test_every_answer_leaves_a_good_workspace(
     if not events:
         assert "memdesk init" in text
         assert cli.json("init", "--import", "recent")["imported"]["waiting"] == 1
+
+
+def test_an_enter_typed_before_the_question_answers_nothing(repository: Path) -> None:
+    """Impatient keys while it still looks around; the question waits for an answer to itself."""
+    at = Terminal(repository, (80, 24), "init")
+    at.press(b"\r\r")
+    at.sees(QUESTION)
+    at.quiet()
+    assert "Nothing was imported" not in at.plain() and "Read " not in at.plain()
+    at.press(b"n\r")
+    at.sees("Nothing was imported")
+    assert at.close() == 0
+
+
+def test_init_goes_where_the_environment_says(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """`MEMDESK_WORKSPACE` is what --workspace is, for `init` too, and inside another workspace."""
+    outer, inner = tmp_path / "outer", tmp_path / "outer/inner"
+    inner.mkdir(parents=True)
+    make_desk(outer).store.close()
+    monkeypatch.chdir(outer)
+    monkeypatch.setenv("MEMDESK_WORKSPACE", str(inner))
+    assert main(lambda *_: 99, ["init", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["root"] == str(inner)
+    assert (inner / ".memdesk/workspace.json").exists()
 
 
 def test_interrupted_in_the_middle_it_goes_on_where_it_was(

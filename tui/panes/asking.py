@@ -7,8 +7,8 @@ from dataclasses import replace
 from schemas.errors import MemdeskError
 from tui.panes.bulk import BulkPane
 
-_DAY = "put off until: monday, 3d, 2 weeks, 5 dec, 2026-12-05 (enter; esc leaves it)"
-_REASON = "reason of the next decision, then a r d decides (enter; esc leaves it)"
+_DAY = "put off until: monday, 3d, 2 weeks, 5 dec, 2026-12-05"
+_REASON = "reason of the next decision, then a r d decides"
 
 
 class AskingPane(BulkPane):

@@ -24,6 +24,20 @@ if TYPE_CHECKING:
     from tui.client import Client
 
 T = TypeVar("T")
+Keys = list[tuple[str, str]]
+"""Keys, and what each does."""
+
+_ENTER = {
+    "place": "go there",
+    "words": "look for it",
+    "statement": "go on",
+    "kind": "propose",
+    "day": "decide",
+    "reason": "keep",
+    "loss": "not a loss",
+    "why": "preview it",
+}
+"""What enter does with the words that are asked for."""
 
 
 class Pane(Vertical):
@@ -31,7 +45,7 @@ class Pane(Vertical):
 
     number = 0
     asking = ""
-    """What is asked for in a row of its own: a `day`, a `reason`, a `place`, or nothing."""
+    """What is asked for in a row of its own, as `_ENTER` names it, or nothing."""
 
     @property
     def glyphs(self) -> Glyphs:
@@ -54,8 +68,14 @@ class Pane(Vertical):
         return self.desk_app.client
 
     def hints(self) -> list[tuple[str, str]]:
-        """Keys valid now, most needed first."""
+        """Keys valid now, most needed first, while nothing is typed."""
         return []
+
+    def hints_now(self) -> Keys:
+        """Keys valid now, most needed first."""
+        if self.asking:
+            return [("enter", _ENTER[self.asking]), ("esc", "leave it")]
+        return self.hints()
 
     def focus_list(self) -> None:
         """Put the focus where keys belong first."""
@@ -73,14 +93,16 @@ class Pane(Vertical):
         *,
         value: str = "",
     ) -> None:
-        """Ask for words in a row below the summary; `done` gets them, or None."""
+        """Ask for words in a row below the summary; `done` gets them, or None.
+
+        The footer says what enter does with them, so `label` need not.
+        """
         from tui.widgets.ask import AskInput
 
         await self.query(AskInput).remove()
         self.asking = what
-        if value:
-            # What is typed already covers what is asked.
-            self.bar.say(label)
+        # What is typed already covers what is asked; else nothing of an earlier question stays.
+        self.bar.say(label, passing=True) if value else self.bar.moved_on()
         box = AskInput(label, done, value)
         await self.mount(box, after=0)
         box.focus()
@@ -91,6 +113,7 @@ class Pane(Vertical):
         from tui.widgets.ask import AskInput
 
         self.asking = ""
+        self.bar.moved_on()
         self.post_message(Hints())
         # At once, not after the next message: what is armed next must not be disarmed by it.
         self.screen.set_focus(self.front)

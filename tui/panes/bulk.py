@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING
 
 from textual import work
 
+from core.wording import some
 from tui.messages import Changed, Hints
+from tui.panes.candidate_hints import decidable
 from tui.panes.deciding import Choice, DecidingPane
 from tui.widgets.text import day
 
@@ -75,8 +77,11 @@ class BulkPane(DecidingPane):
             return
         if row.number in self.marks:
             del self.marks[row.number]
-        else:
+        elif decidable(row):
             self.marks[row.number] = (row.id, row.version)
+        else:
+            self.bar.say(f"{row.state.value}: nothing to decide, so nothing to mark", "warn")
+            return
         self.list.repaint()
         self._say_marks()
         at = self.list.cursor
@@ -86,27 +91,35 @@ class BulkPane(DecidingPane):
 
     @work(exclusive=True, group="candidate-marks")
     async def action_mark_all(self) -> None:
-        """Mark every row that is not folded away, or take all marks away."""
+        """Mark every row that can be decided and is not folded away, or take all marks away."""
         client, wanted, folded = self.client, self._filter(), self._folded()
+        passed = 0
         if self.marks:
             self.marks.clear()
         elif client is not None:
-            found = await self.ask(lambda: client.refs_by_group(wanted, folded))
-            self.marks = {n: (id_, v) for n, id_, v in (found[None] if found else ())}
-            if found is not None and not self.marks:
-                self.bar.say("nothing to mark: every row is folded away", "warn")
+            undecided = self._of(None)
+            found = await self.ask(lambda: client.decidable(wanted, undecided, folded))
+            if found is None:
+                return
+            refs, passed = found
+            self.marks = {n: (id_, v) for n, id_, v in refs}
+            if not refs:
+                folds = "every row is folded away" if folded else "no row is here"
+                why = f"{some(passed, 'row')}, all decided" if passed else folds
+                self.bar.say(f"nothing to mark: {why}", "warn")
                 return
         self.list.repaint()
-        self._say_marks()
+        self._say_marks(passed)
         self.show_marks()
 
     def _folded(self) -> list[Group]:
         """Groups whose rows are not on screen wherever the list is scrolled to."""
         return [g for g in self.list.groups if g.folded]
 
-    def _say_marks(self) -> None:
+    def _say_marks(self, passed: int = 0) -> None:
         count = len(self.marks)
-        text = f"{count:,} marked: a r d decide on them, * takes the marks away" if count else ""
+        others = f", {passed:,} decided passed over" if passed else ""
+        text = f"{count:,} marked{others}: a r d decide, * takes the marks away" if count else ""
         self.bar.say(text)
 
     def show_marks(self) -> None:
@@ -125,6 +138,9 @@ class BulkPane(DecidingPane):
         """On marks if there are any, on the group whose header is under the cursor, or one row."""
         if acknowledged or not (self.marks or self.list.group):
             super()._decide(choice, preview=preview, acknowledged=acknowledged)
+        elif preview:
+            many = "the marks" if self.marks else "the group"
+            self.bar.say(f"A accepts one row and previews it; a accepts {many}", "warn")
         else:
             self._prepare(choice)
 
@@ -152,7 +168,8 @@ class BulkPane(DecidingPane):
             if choice.verdict != "accept" and not choice.reason:
                 choice = replace(choice, reason=group.title)
             batch = _Batch(choice, tuple(refs), tuple(refs.values()), group.key)
-            ways = [f"{len(refs):,} {dot} {group.title} {dot} {unseen:,} hidden by the filter"]
+            what = f"{len(refs):,}: the whole group {group.title}"
+            ways = [f"{what} {dot} {unseen:,} hidden{by}" for by in (" by the filter", "")]
         else:
             return
         until = f" {dot} until {day(choice.until)}" if choice.until else ""

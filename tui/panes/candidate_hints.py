@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from schemas.choices import OPEN_STATES
+
 if TYPE_CHECKING:
     from schemas.candidates import CandidateRow
     from tui.widgets.rows import Group
@@ -15,6 +17,11 @@ _EDITABLE = ("pending", "deferred", "accepted", "rejected")
 def acceptable(row: CandidateRow) -> bool:
     """False when accepting would be refused: a hazard blocks it, or a second source is missing."""
     return row.attention == "" or (row.attention == "look" and bool(row.hazards))
+
+
+def decidable(row: CandidateRow) -> bool:
+    """True while a decision may still be recorded on the row."""
+    return row.state in OPEN_STATES
 
 
 def on_marks(count: int, *, row: bool) -> list[Hint]:
@@ -37,8 +44,7 @@ def on_group(group: Group, count: int) -> list[Hint]:
 
 def on_row(row: CandidateRow, *, due: bool, undo: bool, groups: bool, words: bool) -> list[Hint]:
     """On a candidate; `due` when its deferral is over, `undo` when there is something to undo."""
-    state = row.state.value
-    open_ = state in ("pending", "deferred")
+    state, open_ = row.state.value, decidable(row)
     out: list[Hint] = []
     if open_:
         if acceptable(row):

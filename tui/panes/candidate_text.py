@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING
 
 from core.safe_text import Shown, visible
 from core.textdiff import words
+from core.wording import age, ago
 from tui.theme import STATE_ROLE, Glyphs
 from tui.widgets.document import Line
-from tui.widgets.text import age, ago, day, exact, header, name_of, short
+from tui.widgets.text import day, exact, header, name_of, short
 
 if TYPE_CHECKING:
     from core.evidence.lookup import Passage

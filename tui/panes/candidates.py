@@ -8,6 +8,7 @@ from textual import work
 from textual.binding import BindingType
 from textual.containers import Vertical
 
+from core.wording import age
 from tui import keys
 from tui.messages import Hints, OpenEvidence
 from tui.panes import candidate_hints as hinting
@@ -15,7 +16,7 @@ from tui.panes.asking import AskingPane
 from tui.theme import STATE_ROLE
 from tui.widgets.lines import Cells, Row, fit, justified, width_of
 from tui.widgets.rows import Group, Numbered, PagedList
-from tui.widgets.text import age, day, kind, name_of, short
+from tui.widgets.text import day, kind, name_of, short
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -44,6 +45,10 @@ _REMARKS = {
 }
 _ORDERS = ("group", "session", "kind", "author")
 _LAST = 3
+_Spot = tuple[int, "Place"]
+"""A row's number, and where it stands."""
+_Mark = tuple[int, str, "_Spot | None"]
+"""A view, its words, and the row under the cursor."""
 _PLACE = 28
 
 
@@ -60,8 +65,10 @@ class CandidatesPane(AskingPane):
         """The row, or the header, that was under the cursor last."""
         self.undoable = False
         """True when `u` would take something back."""
-        self._goal: int | None = None
-        """Number of the row that is to be under the cursor once it is here."""
+        self._goal: _Spot | None = None
+        """The row that is to be under the cursor once it is here."""
+        self._before: _Mark | None = None
+        """The list that a jump took the place of; esc brings it back."""
         self._counts: Counts | None = None
 
     def make_list(self) -> PagedList:
@@ -99,8 +106,9 @@ class CandidatesPane(AskingPane):
         self.kept.clear()
 
     def narrowed(self) -> None:
-        """Another filter: what was decided leaves the list."""
+        """Another filter: what was decided leaves the list, and no jump is left."""
         self.kept.clear()
+        self._before = None
 
     @property
     def states(self) -> tuple[str, ...]:
@@ -125,7 +133,7 @@ class CandidatesPane(AskingPane):
         client, view = self.client, self._view()
         if client is None:
             return
-        near = self.list.near()
+        near = [*self.list.near(), *([self._goal[1]] if self._goal else [])]
         rows = cast("list[CandidateRow]", self.list.known(near))
         moved = await self.ask(lambda: client.moved(rows)) if rows else ()
         counts = await self.ask(client.counts)
@@ -144,7 +152,7 @@ class CandidatesPane(AskingPane):
         groups = self._groups(result.groups)
         self.list.load(result.anchors, result.total, result.pages, groups)
         if self._goal is not None:
-            self.list.go_to(self._goal)
+            self.list.go_to(self._goal[0])
             self._goal = None
         self._summary()
         self._show_last(last or [])
@@ -163,7 +171,8 @@ class CandidatesPane(AskingPane):
                 self._heading(s),
                 s.count,
                 open=s.open,
-                folded=self.folds.get((self.order, s.key), s.folded),
+                # What a jump led to must be on screen.
+                folded=self.folds.get((self.order, s.key), s.folded) and self._before is None,
                 remark=_REMARKS.get(s.name, "") if s.open else "",
             )
             for s in sections
@@ -219,8 +228,9 @@ class CandidatesPane(AskingPane):
         for i, (label, count) in enumerate(shown.items()):
             role = "accent" if view == label else "text"
             parts += [(dot if i else "", "muted"), (f"{label} {count:,}", role)]
-        usual = f"by {self.order}{dot}/ filter"
-        ends = [f"ages since proposed{dot}{usual}", usual, "/ filter", ""]
+        # Which clock the ages go by is said wherever they stand: a detail says when it was said.
+        ages, by = "ages since proposed", f"by {self.order}"
+        ends = [f"{ages}{dot}{by}{dot}/ filter", f"{ages}{dot}/ filter", ages, ""]
         if self.words:
             ends = [f"filter “{self.words}” {self.list.total:,}"]
         self.query_one("#summary", Row).show(parts, *([(f"{e} ", "muted")] for e in ends))
@@ -306,24 +316,40 @@ class CandidatesPane(AskingPane):
     # coming from elsewhere
 
     def show_candidate(self, id_: str) -> None:
-        """List this candidate alone, whatever its state; esc shows the others."""
+        """List this candidate alone, whatever its state; esc brings back what was listed."""
+        before = self._before or self._mark()
         self._list_as(len(_VIEWS) - 1, id_, None)
+        self._before = before
 
     def bookmark(self) -> object:
-        """The list that is shown, and the row in it."""
-        row = self.current
-        return self.view, self.words, row.number if row else None
+        """The list that is shown, the row in it, and the list a jump took the place of."""
+        return self._mark(), self._before
 
-    def return_to(self, mark: tuple[int, str, int | None]) -> None:
+    def return_to(self, mark: tuple[_Mark, _Mark | None]) -> None:
         """Show that list again."""
-        self._list_as(*mark)
+        here, before = mark
+        self._list_as(*here)
+        self._before = before
 
-    def _list_as(self, view: int, words: str, number: int | None) -> None:
-        self.view, self.words, self._goal = view, words, number
+    def _mark(self) -> _Mark:
+        row = self.current
+        return self.view, self.words, (row.number, row.place) if row else None
+
+    def _list_as(self, view: int, words: str, goal: _Spot | None) -> None:
+        self.view, self.words, self._goal = view, words, goal
+        self._before = None
         self.kept.clear()
         self.disarm()
         self.list.forget()
+        self.show_words()
         self.reload()
+
+    async def action_clear(self) -> None:
+        """One step back: from the detail, to the list before a jump, out of the filter."""
+        if self._before is not None and not self.in_detail:
+            self._list_as(*self._before)
+        else:
+            await super().action_clear()
 
     @work(exclusive=True, group="candidate-source")
     async def action_source(self) -> None:
@@ -341,6 +367,8 @@ class CandidatesPane(AskingPane):
 
     def action_states(self) -> None:
         """Show another state; what rule files say only while there is any."""
+        if self._before is not None:
+            self._list_as(*self._before)
         self.view = (self.view + 1) % len(_VIEWS)
         if _VIEWS[self.view][0] == _RULES and not (self._counts and self._counts.ruled):
             self.view = (self.view + 1) % len(_VIEWS)
@@ -369,8 +397,6 @@ class CandidatesPane(AskingPane):
 
     def hints(self) -> list[tuple[str, str]]:
         """Keys valid now."""
-        if self.asking:
-            return [("enter", "decide" if self.asking == "day" else "keep"), ("esc", "leave it")]
         row, group, words = self.current, self.list.group, bool(self.words)
         if self.marks:
             return hinting.on_marks(len(self.marks), row=row is not None)
@@ -379,7 +405,8 @@ class CandidatesPane(AskingPane):
         if row is None:
             return hinting.on_nothing(words=words)
         due, groups = row.number in self.due, bool(self.list.groups)
-        return hinting.on_row(row, due=due, undo=self.undoable, groups=groups, words=words)
+        keys = hinting.on_row(row, due=due, undo=self.undoable, groups=groups, words=words)
+        return keys if self._before is None else [("esc", "to the list"), *keys]
 
 
 def _by(version: CandidateVersion) -> str:

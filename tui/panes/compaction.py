@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, ClassVar, cast
 from textual import work
 from textual.binding import BindingType
 
+from core.wording import age
 from tui import keys
 from tui.messages import Hints
 from tui.panes import compaction_text as write
@@ -15,7 +16,6 @@ from tui.panes.candidate_text import mask
 from tui.panes.putting_back import Entry, PuttingBackPane
 from tui.widgets.lines import Cells, Row, fit, justified, width_of
 from tui.widgets.rows import PAGE, Group, Numbered, PagedList
-from tui.widgets.text import age
 
 if TYPE_CHECKING:
     from schemas.compaction import Boundary, Observation
@@ -267,8 +267,6 @@ class CompactionPane(PuttingBackPane):
 
     def hints(self) -> list[tuple[str, str]]:
         """Keys valid now."""
-        if self.asking:
-            return [("enter", "not a loss"), ("esc", "leave it")]
         group, entry = self.list.group, self.entry
         if group is not None:
             fold = "unfold" if group.folded else "fold"

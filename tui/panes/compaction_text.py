@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from core.evidence.own import handed_out
+from core.wording import age
 from tui.panes import candidate_text
 from tui.theme import Glyphs
 from tui.widgets.document import Line
-from tui.widgets.text import age, exact, header, name_of
+from tui.widgets.text import exact, header, name_of
 
 if TYPE_CHECKING:
     from schemas.compaction import Boundary, Count, Item, Observation

@@ -47,7 +47,7 @@ class DetailingPane(ListingPane):
 
     def allowed(self) -> frozenset[str]:
         """The keys valid now."""
-        return frozenset(key for key, _ in self.hints())
+        return frozenset(key for key, _ in self.hints_now())
 
     def show_group(self, group: Group | None) -> None:
         """What a header stands for, and what its keys do."""

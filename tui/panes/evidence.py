@@ -21,9 +21,9 @@ if TYPE_CHECKING:
     from schemas.storage import Spot
     from tui.looking import Found
 
-_WORDS = "words to look for in this session (enter; esc leaves it)"
-_STATEMENT = "the statement to propose; words of the event cite exactly themselves (enter; esc)"
-_KIND = "its kind: fact, preference, rule, decision, goal, procedure … (enter proposes; esc)"
+_WORDS = "words to look for in this session"
+_STATEMENT = "the statement to propose; the event's own words cite exactly themselves"
+_KIND = "its kind: fact, preference, rule, decision, goal, procedure, project, person"
 _STATEMENT_CHARS = 400
 
 
@@ -246,7 +246,7 @@ class EvidencePane(TalkPane):
                 return
             named = kind_of(kind)
             if named is None:
-                self.bar.say(f"no kind begins with “{kind}”", "warn")
+                self.bar.say(f"no kind begins with “{kind}”", "warn", passing=True)
                 return
             await self.answered()
             self._propose(event.id, words, named)
@@ -266,8 +266,6 @@ class EvidencePane(TalkPane):
 
     def hints(self) -> list[tuple[str, str]]:
         """Keys valid now."""
-        if self.asking:
-            return [("enter", "go on"), ("esc", "leave it")]
         if self.reading_whole or self.in_detail:
             return [("j/k", "scroll"), ("g/G", "ends"), ("esc", "back"), ("?", "help")]
         if not self.talking:
@@ -284,6 +282,10 @@ class EvidencePane(TalkPane):
             if item and item.shape.value not in ("said", "boundary", "unparsed")
             else "read"
         )
-        ways = [("enter", fold), ("v", "whole"), ("d", "depends"), ("m", "candidate")]
-        more = [("/", "find"), ("n/N", "hits"), (")", "owner"), ("tab", "detail"), ("esc", "back")]
-        return [*ways, *more, ("?", "help")]
+        ways = [("enter", fold), ("v", "whole")]
+        ways += [("d", "depends")] if self.found is not None and self.found.items else []
+        event = item.first.event if item else None
+        quotable = event is not None and event.text.strip() and not event.revoked
+        ways += [("m", "candidate")] if quotable else []
+        more = [("/", "find"), *([("n/N", "hits")] if self.wanted else []), (")", "owner")]
+        return [*ways, *more, ("tab", "detail"), ("esc", "back"), ("?", "help")]

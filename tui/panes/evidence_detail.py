@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from core.evidence.conversation import Item
-from core.wording import some
+from core.wording import age, some
 from tui.panes.evidence_text import amount, mask
 from tui.theme import STATE_ROLE, Glyphs
 from tui.widgets.document import Line
-from tui.widgets.text import age, digest8, exact, header, short
+from tui.widgets.text import digest8, exact, header, short
 
 if TYPE_CHECKING:
     from core.evidence.search import Hit

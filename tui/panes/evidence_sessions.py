@@ -10,13 +10,14 @@ from typing import TYPE_CHECKING, cast
 
 from textual import work
 
+from core.wording import age
 from tui.messages import Hints
 from tui.panes import evidence_detail as write
 from tui.panes.evidence_text import amount, mask
 from tui.panes.listing import ListingPane
 from tui.widgets.lines import Cells, Row, fit, justified, width_of
 from tui.widgets.rows import PAGE, Numbered, PagedList
-from tui.widgets.text import age, short
+from tui.widgets.text import short
 
 if TYPE_CHECKING:
     from textual.worker import Worker
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
 MOST_HITS = 1_000
 _ORDERS = {"newest": "newest first", "events": "most events first", "bytes": "largest first"}
 _PAINT_S = 0.15
-_FOUND = "words to look for in all evidence, newest first (enter; esc leaves it)"
+_FOUND = "words to look for in all evidence, newest first"
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from textual import on, work
 
 from core.evidence.conversation import Item, Key, Shape, items
-from core.wording import some
+from core.wording import age, some
 from tui.messages import Hints
 from tui.panes import evidence_detail as write
 from tui.panes.evidence_sessions import SessionsPane
@@ -16,7 +16,7 @@ from tui.panes.evidence_text import Focus, Style, stretch
 from tui.widgets.conversation import Conversation, Stretch
 from tui.widgets.document import Layout, lay
 from tui.widgets.lines import Row
-from tui.widgets.text import age, short
+from tui.widgets.text import short
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable, Sequence
@@ -296,6 +296,7 @@ class TalkPane(SessionsPane):
         if found is None or self.item != item or self._whole is not None:
             return
         path, self.found = found
+        self.post_message(Hints())
         self._event_title(e)
         self.detail.show(write.event(item, path, self.found, self._now(), self.glyphs))
 

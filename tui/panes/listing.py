@@ -10,7 +10,7 @@ from textual.css.query import NoMatches
 from textual.widget import Widget
 
 from tui.messages import Hints
-from tui.panes.base import Pane
+from tui.panes.base import Keys, Pane
 from tui.widgets.document import Document
 from tui.widgets.lines import Row
 from tui.widgets.rows import PagedList
@@ -77,6 +77,18 @@ class ListingPane(Pane):
         """Keys go elsewhere now: nothing stays armed. An input that closes gives them back."""
         if not isinstance(event.widget, WordsInput):
             self.disarm()
+
+    def on_descendant_focus(self) -> None:
+        """Other keys are valid where the focus is now."""
+        self.post_message(Hints())
+
+    def hints_now(self) -> Keys:
+        """While words are typed, letters are letters."""
+        if not self.query(PagedList):  # the desk is being left
+            return []
+        if not self.asking and isinstance(self.app.focused, WordsInput):
+            return [("enter", "keep the words"), ("esc", "clear them")]
+        return super().hints_now()
 
     # moving
 
@@ -151,6 +163,19 @@ class ListingPane(Pane):
             self.words = words
             self.narrowed()
             self.reload()
+
+    @work(exclusive=True, group="filter-box")
+    async def show_words(self) -> None:
+        """The box holds the words the list is narrowed by, however they came; none without any."""
+        from tui.widgets.filter import FilterInput
+
+        found = self.query(FilterInput)
+        if not self.words:
+            await found.remove()
+        elif found:
+            found.first(FilterInput).value = self.words
+        else:
+            await self.mount(FilterInput(self.words), before=self.query_one("#split", Widget))
 
     def narrowed(self) -> None:
         """The list is about to be another one."""

@@ -76,6 +76,8 @@ class PreviewingPane(ListingPane):
         self._late = False
         """True when an armed preview turned stale: the next enter was meant for the write."""
         self._busy = False
+        self._laid_at = 0
+        """Columns of the screen that the text was laid for."""
 
     @property
     def preview(self) -> Preview | None:
@@ -104,6 +106,17 @@ class PreviewingPane(ListingPane):
     def preview_all(self, wanted: CandidateFilter, chosen: Mapping[str, str], usual: str) -> None:
         """Build one preview of all that a list holds, each to its consumer."""
         self._open(lambda client: client.preview_all(wanted, chosen, usual))
+
+    def end_preview(self, action: str, belief: str, at: str, reason: str) -> None:
+        """Build the preview of ending a belief at a consumer."""
+        self._open(lambda client: client.end(action, belief, at, reason))
+
+    def action_beside(self) -> None:
+        """Keep what the preview supersedes beside it, or supersede it after all."""
+        shown = self.read
+        if shown is None or self._busy or not shown.preview.versions or not shown.preview.conflicts:
+            return
+        self._open(lambda client: client.other_way(shown))
 
     @work(exclusive=True, group="promotion-preview")
     async def _open(self, make: Callable[[Client], Exact]) -> None:
@@ -241,7 +254,8 @@ class PreviewingPane(ListingPane):
         p, g = self.read.preview, self.glyphs
         added = sum(t.added for t in p.targets)
         removed = sum(t.removed for t in p.targets)
-        what = f"{subject(p.subject)} {g.arrow} {p.consumer}"
+        ends = f"{p.action} " if p.subject.startswith("bel_") else ""
+        what = f"{ends}{subject(p.subject)} {g.arrow} {p.consumer}"
         size = f"{some(len(p.targets), 'file')} {g.dot} +{added} -{removed}"
         state = "" if p.state.value == "previewed" else f" {g.dot} {p.state.value}"
         left = f"{short(p.operation_id, 8)} {g.dot} {what}"
@@ -254,11 +268,16 @@ class PreviewingPane(ListingPane):
         self.drop()
         self.receipts = receipts
         self.title(", ".join(short(r.receipt_id) for r in receipts), state)
-        lines = [line for f in failed for line in write.failed(f, self.glyphs)]
-        for n, r in enumerate(receipts):
-            lines += [Line()] * bool(n)
-            lines += write.receipt(r, self.glyphs)
-        self.detail.show(lines)
+        self.detail.show(write.receipts(receipts, failed, {}, self.glyphs))
+        self._compare(receipts, failed)
+
+    @work(exclusive=True, group="promotion-receipts")
+    async def _compare(self, receipts: Sequence[Receipt], failed: Sequence[FailedSink]) -> None:
+        """Say beside each written file how it stands now."""
+        client = self.client
+        found = await self.ask(lambda: client.stands(receipts)) if client else None
+        if found and self.receipts is receipts:
+            self.detail.show(write.receipts(receipts, failed, found, self.glyphs), keep_place=True)
 
     def drop(self) -> None:
         """Leave the preview; its operation stays stored and can be found under writes."""
@@ -340,7 +359,13 @@ class PreviewingPane(ListingPane):
         self.aside.display = wide and self.stale is not None
 
     def on_resize(self) -> None:
-        """Between one side and two, or with the list beside or above, the text is another."""
+        """Between one side and two, or with the list beside or above, the text is another.
+
+        In another height it is the same, and what is armed stays armed.
+        """
+        width, self._laid_at = self._laid_at, self.app.size.width
+        if width == self._laid_at:
+            return
         self.draw_view()
         if self.read is not None:
             self._view_as(self.view)

@@ -35,6 +35,8 @@ class PromotionPane(ListsPane):
         super().__init__(id="pane-2")
         self._at: tuple[object, ...] | None = None
         """List, id and place of the row that the detail belongs to."""
+        self._before: tuple[int, str] | None = None
+        """List and words that a jump took the place of; esc brings them back."""
 
     def opened(self) -> None:
         """The store is open."""
@@ -149,6 +151,37 @@ class PromotionPane(ListsPane):
         elif item is not None and item.held is not None:
             self._preview_elsewhere(item.held.belief)
 
+    async def _end(self, action: str) -> None:
+        """Ask why, then preview ending the statement under the cursor where it stands."""
+        held = self.item.held if self.item else None
+        if held is None or self._busy:
+            return
+        if held.at.state.value not in ("active", "drifted"):
+            self.bar.say(f"it is {held.at.state.value} already", "warn")
+            return
+        belief, at = held.belief.id, held.at.consumer
+
+        async def done(words: str | None) -> None:
+            await self.answered()
+            if words is None:
+                self.bar.moved_on()
+            else:
+                self.end_preview(action, belief, at, words)
+
+        await self.ask_for("why", f"why {action} it; no words are no reason", done)
+
+    async def action_revoke(self) -> None:
+        """Preview revoking the statement under the cursor."""
+        await self._end("revoke")
+
+    async def action_archive(self) -> None:
+        """Preview archiving it."""
+        await self._end("archive")
+
+    async def action_remove(self) -> None:
+        """Preview taking its words out of its consumer."""
+        await self._end("remove")
+
     def action_together(self) -> None:
         """One preview for all that wait, each to its consumer."""
         if self.tab or self._busy:
@@ -187,17 +220,37 @@ class PromotionPane(ListsPane):
             self.stay(receipts[0].subject.partition("@")[0])
 
     def show_write(self, id_: str) -> None:
-        """List an operation, a receipt or a belief alone in its list; esc shows the others."""
-        self.words = id_
-        tab = {"op": 1, "rcpt": 2, "bel": 3}[id_.partition("_")[0]]
+        """List an operation, a receipt or a belief alone in its list; esc brings back what was
+        listed."""
+        before = self._before or (self.tab, self.words)
+        self.return_to(({"op": 1, "rcpt": 2, "bel": 3}[id_.partition("_")[0]], id_))
+        self._before = before
+
+    def bookmark(self) -> object:
+        """The list that is shown, and its words."""
+        return self._before or (self.tab, self.words)
+
+    def return_to(self, mark: tuple[int, str]) -> None:
+        """Show that list again."""
+        tab, self.words = mark
+        self._before = None
+        self.show_words()
         self._turn(tab - self.tab)
+
+    def narrowed(self) -> None:
+        """Other words were typed: no jump is left."""
+        self._before = None
 
     def action_back(self) -> None:
         """Back to the list, and from there out of the filter."""
         if self._busy:
             return
-        if self.read is None and not self.receipts and self.words:
+        if self._before is not None:
+            self.return_to(self._before)
+            return
+        if self.words and (self.tab or (self.read is None and not self.receipts)):
             self.words = ""
+            self.show_words()
         self.staying = ""
         self.drop()
         self._at = None
@@ -209,11 +262,11 @@ class PromotionPane(ListsPane):
 
     def action_tab_next(self) -> None:
         """Next list."""
-        self._turn(1)
+        self._turn_by(1)
 
     def action_tab_back(self) -> None:
         """Previous list."""
-        self._turn(-1)
+        self._turn_by(-1)
 
     def _turn(self, step: int) -> None:
         if self._busy:
@@ -231,7 +284,15 @@ class PromotionPane(ListsPane):
 
     def action_states(self) -> None:
         """Show another list."""
-        self._turn(1)
+        self._turn_by(1)
+
+    def _turn_by(self, step: int) -> None:
+        """To another list, from the one that was there before a jump."""
+        if self._before is not None:
+            _, self.words = self._before
+            self._before = None
+            self.show_words()
+        self._turn(step)
 
     def action_copy_id(self) -> None:
         """Copy the id of what is shown."""
@@ -259,8 +320,11 @@ class PromotionPane(ListsPane):
             out = [("p", "receipt" if here else "preview"), *([("P", "consumer")] if many else [])]
             if self.list.total > 1:
                 out.append(("B", f"one preview for all {self.list.total:,}"))
-        elif item is not None and item.held is not None and self._missing(item.held.belief):
-            out = [("p", "preview for another consumer")]
+        elif item is not None and item.held is not None:
+            if item.held.at.state.value in ("active", "drifted"):
+                out = [("r", "revoke"), ("a", "archive"), ("x", "remove")]
+            if self._missing(item.held.belief):
+                out.append(("p", "preview for another consumer"))
         if self.list.row is not None:
             out += [("j/k", "move"), ("/", "filter")]
         if self.words:

@@ -142,6 +142,9 @@ class ListsPane(WritingPane):
             ends = [f"ages since {_SINCE[1]}{dot}{states}", states]
         else:
             ends = [f"ages since {_SINCE[self.tab]}{dot}] next list", "] next list"]
+            c = self._counts
+            if self.tab == 3 and c is not None and c.ended:
+                ends = [f"{c.ended:,} ended{dot}] next list", f"{c.ended:,} ended"]
         return [[(f"{e} ", "muted")] for e in ends] + [[]]
 
     def draw_view(self) -> None:

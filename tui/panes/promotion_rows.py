@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from core.wording import some
+from core.wording import age, some
 from tui.theme import STATE_ROLE, Glyphs
 from tui.widgets.lines import Cells, fit, justified, width_of
-from tui.widgets.text import age, kind, name_of, short, subject
+from tui.widgets.text import kind, name_of, short, subject
 
 if TYPE_CHECKING:
     from schemas.candidates import CandidateRow
@@ -56,8 +56,12 @@ def written(item: Item, g: Glyphs, width: int, now: int) -> Cells:
 
 def _held(held: Held, g: Glyphs, width: int, now: int) -> Cells:
     b, at = held.belief, held.at
-    right = [(f"{at.consumer} {age(b.recorded, now):>4} ", "muted")]
-    words = [(f"{g.promoted} ", "good"), (" ".join(b.statement[:600].split()), "text")]
+    state = at.state.value
+    ended = "" if state == "active" else f"{state} "
+    since = at.since if ended and at.since is not None else b.recorded
+    right = [(f"{ended}{at.consumer} {age(since, now):>4} ", "muted")]
+    role = "text" if state in ("active", "drifted") else "muted"
+    words = [(f"{g.state(state)} ", STATE_ROLE[state]), (" ".join(b.statement[:600].split()), role)]
     return justified(fit(words, max(0, width - width_of(right) - 1)), right, width)
 
 

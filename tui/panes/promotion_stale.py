@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from core.wording import some, verb
+from core.wording import ago, some, verb
 from schemas.subject import parted
 from tui.panes import promotion_text as write
 from tui.theme import Glyphs
 from tui.widgets.diff import View
 from tui.widgets.document import Line
 from tui.widgets.lines import fit, width_of
-from tui.widgets.text import ago, digest8, header, name_of, short, subject
+from tui.widgets.text import digest8, header, name_of, short, subject
 
 if TYPE_CHECKING:
     from collections.abc import Hashable

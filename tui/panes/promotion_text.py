@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from core.promotion.reading import FOREIGN, of_copy
 from core.textdiff import Comparison, TextDiff
 from core.wording import some
 from schemas.subject import parted
-from tui.theme import Glyphs
+from tui.theme import STATE_ROLE, Glyphs
 from tui.widgets.diff import DiffText, View
 from tui.widgets.document import Line
-from tui.widgets.text import digest8, header, short, subject
+from tui.widgets.text import brief, digest8, header, short, subject
 from tui.widgets.text import exact as exact_time
 
 if TYPE_CHECKING:
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from core.operations.preview import Exact
     from core.promotion.standing import Foreign
     from schemas.operations import FailedSink, Preview, Receipt
+    from schemas.promotion import BeliefAtConsumer
     from tui.written import Held
 
 _EFFECT = {
@@ -32,6 +33,9 @@ _EFFECT = {
     "withhold": "!",
     "left-out": "!",
 }
+
+_ENDS = ("belief.superseded", "belief.revoked", "belief.archived", "belief.removed")
+_ROLES = {"effect.closes": "bad"}
 
 
 def preview(
@@ -147,15 +151,22 @@ def effects(p: Preview, g: Glyphs) -> list[Line]:
     """What a confirm brings beside the bytes, conflicts among it."""
     lines = [header("effects", str(len(p.affects)), g)]
     for e in p.affects:
-        role = "warn" if _EFFECT.get(e.code) == "!" else "text"
+        role = _ROLES.get(e.code, "warn" if _EFFECT.get(e.code) == "!" else "text")
         # Where no file is written, its effects are what a reader must have seen.
         keys = () if p.targets else ((e.code, e.text),)
-        lines.append(Line([(f" {_EFFECT.get(e.code, g.dot)} {e.text}", role)], 3, keys))
-    for c in p.conflicts:
+        lines.append(Line([(f" {_sign(e.code, g)} {brief(e.text)}", role)], 3, keys))
+    for c in (c for c in p.conflicts if c.ref not in p.supersedes):
         place = c.ref if c.rule else short(c.ref)
         text = f" ! {c.code}   {c.layer} {place}  {c.statement}"
         lines.append(Line([(text, "warn")], indent=3))
     return lines
+
+
+def _sign(code: str, g: Glyphs) -> str:
+    if code == "effect.closes":
+        return g.fenced
+    known = _EFFECT.get(code)
+    return known or (g.state(code.partition(".")[2]) if code in _ENDS else g.dot)
 
 
 def _checks(p: Preview, g: Glyphs) -> list[Line]:
@@ -183,8 +194,20 @@ def failed(sink: FailedSink, g: Glyphs) -> list[Line]:
     return [*lines, Line([(again, "muted")], indent=3), Line()]
 
 
-def receipt(r: Receipt, g: Glyphs) -> list[Line]:
-    """A receipt in full."""
+def receipts(
+    every: Sequence[Receipt],
+    failures: Sequence[FailedSink],
+    stands: Mapping[str, str],
+    g: Glyphs,
+) -> list[Line]:
+    """Receipts in full, what failed beside them first; `stands` tells how each file is now."""
+    lines = [line for f in failures for line in failed(f, g)]
+    for n, r in enumerate(every):
+        lines += [Line()] * bool(n) + _receipt(r, stands, g)
+    return lines
+
+
+def _receipt(r: Receipt, stands: Mapping[str, str], g: Glyphs) -> list[Line]:
     named = parted(r.subject)
     about = "candidate" if r.subject.startswith("cand_") else "source"
     rows = [
@@ -204,6 +227,10 @@ def receipt(r: Receipt, g: Glyphs) -> list[Line]:
     for t in r.targets:
         text = f" {t.path}  {digest8(t.before_digest)} {g.arrow} {digest8(t.after_digest)}"
         lines.append(Line([(text, "text")], indent=3))
+        if state := stands.get(f"{r.receipt_id} {t.path}"):
+            sign, role = (g.accepted, "good") if state == "as written" else (g.edited, "warn")
+            sign, role = (g.superseded, "muted") if "later" in state else (sign, role)
+            lines.append(Line([(f"   {sign} {brief(state)}", role)], indent=5))
     lines.append(header("sources", str(len(r.sources)), g))
     lines += [Line([(f" {s.locator}  {digest8(s.digest)}", "muted")], indent=3) for s in r.sources]
     return lines
@@ -217,14 +244,29 @@ def held(item: Held, g: Glyphs) -> list[Line]:
         ("state", item.at.state.value),
         ("consumer", item.at.consumer),
         ("candidate", f"{b.candidate}@{b.version}"),
-        ("receipt", item.at.receipt),
         ("recorded", exact_time(b.recorded)),
         ("valid from", exact_time(b.valid_from)),
         ("valid until", exact_time(b.valid_until) if b.valid_until else "no end"),
     ]
     lines = [Line([(" " + b.statement, "owner")], indent=1), Line()]
     lines += [Line([(f" {k:<15}", "muted"), (v, "text")], indent=16) for k, v in rows]
-    others = [at for at in b.consumers if at.consumer != item.at.consumer]
-    lines.append(header("held elsewhere as well", str(len(others)), g))
-    lines += [Line([(f" {at.consumer}  {at.state.value}  {at.receipt}", "text")]) for at in others]
+    lines.append(header("history", "", g))
+    for at in sorted(b.consumers, key=lambda at: at.consumer != item.at.consumer):
+        lines += _history(at, g)
+    return lines
+
+
+def _history(at: BeliefAtConsumer, g: Glyphs) -> list[Line]:
+    """What became of a statement at one consumer, and the receipts that say so."""
+    lines = [Line([(f" {g.promoted} {at.consumer}  written by {short(at.receipt)}", "text")], 3)]
+    state = at.state.value
+    if state != "active":
+        by = f" by {short(at.ended_by)}" if at.ended_by else ""
+        text = f" {g.state(state)} {at.consumer}  {state}{by}  {exact_time(at.since)}"
+        lines.append(Line([(text, STATE_ROLE[state])], indent=3))
+    if at.replacement:
+        lines.append(Line([(f"   in its place {short(at.replacement)}", "text")], indent=3))
+    if state == "drifted":
+        words = "   Its owner changed it outside memdesk; that stands and is never overwritten."
+        lines.append(Line([(words, "warn")], indent=3))
     return lines

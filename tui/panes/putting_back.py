@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from schemas.compaction import Boundary, Item, MarkVerdict, Observation
     from tui.client import Client
 
-_REASON = "why it is no loss (enter; esc leaves it)"
+_REASON = "why it is no loss"
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,7 +184,7 @@ class PuttingBackPane(ListingPane):
             if words is not None:
                 self._mark(entry, MarkVerdict.NOT_A_LOSS, words)
 
-        await self.ask_for("reason", _REASON, done)
+        await self.ask_for("loss", _REASON, done)
 
     def action_reclass(self) -> None:
         """A one-off becomes a standing instruction, anything else a one-off."""

@@ -76,10 +76,11 @@ class WritingPane(PreviewingPane):
                 f" seen {seen} of {of}  every changed line must have been on screen",
                 f" seen {seen} of {of}",
             )
-            self.bar.hold(tops, [("space", "next unseen change"), *self._fold_key(p), _BACK])
+            keys = [("space", "next unseen change"), *self._fold_key(p), *self._beside_key(p)]
+            self.bar.hold(tops, [*keys, _BACK])
         else:
             text = f" READY  {short(p.operation_id, 8)}  seen all {g.dot} fresh"
-            keys = [("c", "arm the write"), *self._fold_key(p), _BACK]
+            keys = [("c", "arm the write"), *self._fold_key(p), *self._beside_key(p), _BACK]
             self.bar.hold(text, keys, role="good")
         self.post_message(Hints())
 
@@ -99,6 +100,13 @@ class WritingPane(PreviewingPane):
         """`z`, when a file can be folded that another one implies."""
         derived = any(t.derived for t in p.targets)
         return [("z", "fold" if self._unfolded else "unfold")] if derived else []
+
+    def _beside_key(self, p: Preview) -> list[tuple[str, str]]:
+        """`b`, when a belief is superseded that could stay, or stays that could be superseded."""
+        if p.supersedes and p.candidate:
+            return [("b", "keep both")]
+        could = any(c.ref.startswith("bel_") and c.layer == p.consumer for c in p.conflicts)
+        return [("b", "supersede it")] if could and p.candidate else []
 
     def _stale_texts(self, now: Standing) -> list[str]:
         """What changed and by whom; the first that has room is shown."""
@@ -121,9 +129,15 @@ class WritingPane(PreviewingPane):
         if (count := len(p.versions)) > 1:
             whole.append(some(count, "statement"))
         if p.supersedes:
-            whole.append(f"supersede {len(p.supersedes):,}")
-        brief = list(whole)
-        if count := len(p.conflicts):
+            whole.append(f"supersede {some(len(p.supersedes), 'belief')}")
+        elif p.subject.startswith("bel_"):
+            whole.append(f"{p.action} 1 belief")
+        brief = [whole[0].removesuffix(f" to {p.consumer}"), *whole[1:]] if p.closes else [*whole]
+        if p.closes:
+            closes = f"close {some(len(p.closes), 'source')} for good"
+            whole.append(closes)
+            brief.append(closes)
+        if count := sum(c.ref not in p.supersedes for c in p.conflicts):
             stay = verb(count, "stays", "stay")
             whole.append(f"{some(count, 'conflicting statement')} {stay}")
             brief.append(f"{some(count, 'conflict')} {stay}")

@@ -1,4 +1,9 @@
-"""The two bottom rows: what happened last and the keys valid now, or the one bar for every write."""
+"""The bottom rows: what happened last and the keys valid now, or the one bar for every write.
+
+They are two; where what was said is longer it takes more of them for as long as it is said, so that
+a remedy is never cut. It is drawn over the pane, and nothing above moves; but a pane whose rows count
+as seen gives them up instead.
+"""
 
 from __future__ import annotations
 
@@ -9,9 +14,23 @@ from typing import ClassVar
 from textual.strip import Strip
 from textual.widget import Widget
 
-from tui.widgets.lines import COMPONENTS, Cells, Roles, fit, justified, safe, strip_of, width_of
+from tui.widgets.lines import (
+    COMPONENTS,
+    Cells,
+    Roles,
+    fit,
+    justified,
+    safe,
+    strip_of,
+    width_of,
+    wrap,
+)
 
 _INDENT = 8
+_MOST = 5
+"""Rows that a message may take, and at most a quarter of the screen."""
+_TINY = 8
+"""Rows of a screen under which the bar has one: what was said, or else the keys."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +60,7 @@ class _Held:
 
 
 class Bar(Widget):
-    """Height 2; when it takes over, nothing above it moves."""
+    """Drawn over the pane's margin of two rows; when it takes over, nothing above it moves."""
 
     COMPONENT_CLASSES: ClassVar[set[str]] = COMPONENTS
     DEFAULT_CSS = "Bar { height: 2; dock: bottom; }"
@@ -71,7 +90,29 @@ class Bar(Widget):
         self._passing = passing
         if self._held is not None:
             self._notice = self.last
+        self._changed()
+
+    def _changed(self) -> None:
+        """Draw what is said now, in as many rows as it needs."""
+        keys = 0 if self._short_of_rows else 1
+        height = len(self._said(self.size.width)) + keys
+        if self.styles.height is None or self.styles.height.value != height:
+            self.styles.height = height
+        # Under a write stands what must have been on screen before it: none of it is covered.
+        margin = height if self._held is not None else 1 + keys
+        for panes in self.app.query("#panes"):
+            if panes.styles.margin.bottom != margin:
+                panes.styles.margin = (0, 0, margin, 0)
         self.refresh()
+
+    @property
+    def _short_of_rows(self) -> bool:
+        """True where the screen has room for one row of ours only."""
+        return self.app.size.height < _TINY
+
+    def on_resize(self) -> None:
+        """Another width, other rows."""
+        self._changed()
 
     def moved_on(self) -> None:
         """What was said about something else than is at hand now is over."""
@@ -109,29 +150,46 @@ class Bar(Widget):
         if self._held != held:
             self._notice = ()
         self._held = held
-        self.refresh()
+        self._changed()
 
     def release(self) -> None:
         """Give the rows back."""
         if self._held is not None:
             self._held, self._notice = None, ()
-            self.refresh()
+            self._changed()
+
+    def _said(self, width: int) -> list[Cells]:
+        """Everything above the keys: one row, or what was said in as many as it takes."""
+        held = self._held
+        told = self.last
+        if held is not None:
+            if not self._notice or held.over == "armed":
+                return [fit(held.top(width), width)]
+            told = self._notice
+        most = 1 if self._short_of_rows else max(1, min(_MOST, self.app.size.height // 4))
+        if most > 1 and width_of(safe(told)) > width:
+            rows = wrap(told, width - 1, 1)
+            rest: Cells = [piece for row in rows[most - 1 :] for piece in row]
+            return [*rows[: most - 1], *([fit(rest, width)] if rest else [])]
+        if held is not None:
+            return [fit(told, width)]
+        # What happened comes first; where it happened gets the room that is left, the
+        # reviewer before the branch before the workspace.
+        left = width - width_of(safe(told)) - 1
+        where = next((w for w in self.wheres if width_of(safe(w)) <= left), ())
+        return [justified(told, where, width)]
 
     def render_line(self, y: int) -> Strip:
-        """One of the two rows."""
-        width = self.size.width
-        if self._held is not None:
-            held = self._held
-            top = self._notice if self._notice and held.over != "armed" else held.top(width)
-            row = fit(top, width) if y == 0 else held.bottom(width)
-            return strip_of(row, width, self.roles, held.over)
-        if y == 0:
-            # What happened comes first; where it happened gets the room that is left, the
-            # reviewer before the branch before the workspace.
-            left = width - width_of(safe(self.last)) - 1
-            where = next((w for w in self.wheres if width_of(safe(w)) <= left), ())
-            return strip_of(justified(self.last, where, width), width, self.roles)
-        return strip_of(self._hints_in(width), width, self.roles)
+        """One of the rows."""
+        width, held = self.size.width, self._held
+        over = held.over if held else None
+        rows = self._said(width)
+        if self._short_of_rows and not (held or width_of(safe(self.last)) > 1):
+            rows = []
+        if y < len(rows):
+            return strip_of(rows[y], width, self.roles, over)
+        keys = held.bottom(width) if held else self._hints_in(width)
+        return strip_of(keys, width, self.roles, over)
 
     def _hints_in(self, width: int) -> list[tuple[str, str]]:
         """As many keys as there is room for; `?`, which tells the others, is never left out."""

@@ -19,18 +19,22 @@ NAMES = {
     0: "Status",
 }
 """Panes by the digit that brings them to the front."""
-_SHORTENED = (0, 7, 6, 5, 4, 3, 2, 1)
-"""Whose label becomes a digit first, where there is no room for all; never that of the pane in front."""
+BRIEF = {1: "Cand", 2: "Prom", 3: "Ctx", 4: "Comp", 5: "Src", 6: "Out", 7: "Evid", 0: "Stat"}
+"""The same where there is no room for all of it."""
+_SHORTENED = (0, 7, 6, 5, 3, 4, 2, 1)
+"""Whose label is shortened first, then becomes a digit, where there is no room for all; never that
+of the pane in front."""
 
 
 def tabs(counts: Mapping[int, int | str | None], active: int, width: int) -> list[tuple[str, str]]:
-    """The row's cells: as many labels as fit; under 100 columns 6, 7 and 0 are digits anyway."""
+    """The row's cells: as much of the labels as fits."""
     cells: list[tuple[str, str]] = []
-    for short, gap in _ways(active, width):
+    for brief, short, gap in _ways(active):
         cells = []
         for number, name in NAMES.items():
             count = counts.get(number)
-            label = f"{number}" if number in short else f"{number} {name}"
+            shown = BRIEF[number] if number in brief else name
+            label = f"{number}" if number in short else f"{number} {shown}"
             text = count if isinstance(count, str) else f"{count:,}" if count is not None else ""
             label += f" {text}" if text and number not in short else ""
             front = number == active
@@ -41,14 +45,14 @@ def tabs(counts: Mapping[int, int | str | None], active: int, width: int) -> lis
     return cells
 
 
-def _ways(active: int, width: int) -> Iterator[tuple[set[int], str]]:
-    """Which labels are digits and the gap between, from the widest row to the narrowest."""
+def _ways(active: int) -> Iterator[tuple[set[int], set[int], str]]:
+    """Which labels are brief, which are digits, and the gap, from the widest row to the narrowest."""
     others = [n for n in _SHORTENED if n != active]
-    first = 0 if width >= 100 else len({6, 7, 0} - {active})
-    if not first:
-        yield set(), " "
-    for count in range(first, len(others) + 1):
-        yield set(others[:count]), ""
+    yield set(), set(), " "
+    for count in range(len(others) + 1):
+        yield set(others[:count]), set(), ""
+    for count in range(1, len(others) + 1):
+        yield set(others), set(others[:count]), ""
 
 
 class Tabs(Row):

@@ -10,7 +10,6 @@ from tui.theme import Glyphs
 from tui.widgets.document import Line
 
 _ID = re.compile(r"\b[a-z]{2,5}_[0-9a-f]{32}\b")
-_UNITS = ((86_400, "d"), (3_600, "h"), (60, "m"), (1, "s"))
 KINDS = {
     "project-fact": "fact",
     "preference": "pref",
@@ -18,23 +17,6 @@ KINDS = {
 }
 
 _EVENT_DIGITS = 12
-
-
-def age(then: int | None, now: int) -> str:
-    """How long ago, in one unit."""
-    if then is None:
-        return "-"
-    seconds = max(0, (now - then) // 1_000_000)
-    for size, unit in _UNITS:
-        if seconds >= size:
-            return f"{seconds // size}{unit}"
-    return "now"
-
-
-def ago(then: int | None, now: int) -> str:
-    """How long ago in a sentence: `2h ago`, `just now`."""
-    since = age(then, now)
-    return "just now" if since == "now" else f"{since} ago"
 
 
 def exact(then: int | None) -> str:

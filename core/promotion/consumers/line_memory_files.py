@@ -6,31 +6,27 @@ Key order and unknown members are kept; a sidecar that is not understood is refu
 from __future__ import annotations
 
 import contextlib
-import errno
 import functools
 import json
 import os
-import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import orjson
 
-from core.aiwg_identity import iso_ms, journal_id, pretty
+from core.aiwg_identity import journal_id, pretty
 from core.identity import holds_floats
 from core.operations.durable import translated
-from core.ports import Desk
-from core.workspace import Workspace, read_at
-from schemas.errors import NotFound, Refused, Stale
+from core.workspace import Workspace
+from schemas.errors import NotFound, Refused
 
 FOLDER = ".aiwg/memory"
 CONFIG = f"{FOLDER}/line-memory.config.json"
-LOCK = "line-memory.lock"
+LOCK = f"{FOLDER}/line-memory.lock"
 JOURNALS = f"{FOLDER}/transactions"
 SCHEMA = "aiwg.line-memory.v1"
 JOURNAL_SCHEMA = "aiwg.line-memory.transaction.v1"
-_POLL_S = 0.01
 
 
 def parse(data: bytes) -> Any:
@@ -84,7 +80,7 @@ def settings(workspace: Workspace) -> Settings:
             workspace.relative(name)
         except Refused as err:
             raise broken from err
-        if not name.startswith(".aiwg/") or name in (CONFIG, f"{FOLDER}/{LOCK}"):
+        if not name.startswith(".aiwg/") or name in (CONFIG, LOCK):
             raise broken
     if workspace.relative(path) == workspace.relative(metadata):
         raise broken
@@ -122,16 +118,22 @@ def read_text(data: bytes | None, path: str) -> TextFile:
 
 def with_facts(text: TextFile, facts: Sequence[str], *, dedupe: bool) -> tuple[bytes, int]:
     """The file with `facts` as its newest lines, every other byte kept; and its non-blank lines."""
-    kept = text.data
     new = list(dict.fromkeys(reversed(facts)))[::-1] if dedupe else facts
-    if dedupe and not set(facts).isdisjoint(text.lines):
-        wanted = {fact.encode() for fact in facts}
-        pieces = [p for p in kept.split(b"\n") if p.removesuffix(b"\r") not in wanted]
-        kept = b"\n".join(pieces)
+    kept = without(text, facts).data if dedupe else text.data
     if kept and not kept.endswith(b"\n"):
         kept += text.newline.encode()
     after = kept + b"".join(fact.encode() + text.newline.encode() for fact in new)
     return after, sum(bool(x.strip()) for x in after.decode().split("\n"))
+
+
+def without(text: TextFile, facts: Collection[str]) -> TextFile:
+    """The file without any physical copy of these lines, every other byte kept."""
+    if not facts or set(facts).isdisjoint(text.lines):
+        return text
+    wanted = {fact.encode() for fact in facts}
+    pieces = [p for p in text.data.split(b"\n") if p.removesuffix(b"\r") not in wanted]
+    lines = tuple(x for x in text.lines if x not in facts)
+    return TextFile(b"\n".join(pieces), lines, text.newline)
 
 
 def read_sidecar(data: bytes | None, found: Settings) -> dict[str, Any]:
@@ -217,101 +219,3 @@ def remove_journal(workspace: Workspace, operation: str, memory: bytes, metadata
 def _journal_name(operation: str, memory: bytes, metadata: bytes) -> str:
     document = parse(metadata)
     return journal_id(f"import:{operation}", memory.decode(), document) + ".json"
-
-
-@contextlib.contextmanager
-def lock(desk: Desk) -> Iterator[None]:
-    """Hold AIWG's lock file by its protocol: exclusive create, our pid inside, always removed.
-
-    A lock whose owner is dead is taken over; a live or unreadable one is waited for.
-    Raises Stale `line-memory.locked` after the configured wait.
-    """
-    end = time.monotonic() + desk.policy.lock_timeout
-    with desk.workspace.directory(FOLDER, create=True) as folder:
-        while not _taken(folder, desk):
-            if time.monotonic() > end:
-                raise Stale("line-memory.locked", path=f"{FOLDER}/{LOCK}")
-            time.sleep(_POLL_S)
-        try:
-            yield
-        finally:
-            with contextlib.suppress(FileNotFoundError):
-                os.unlink(LOCK, dir_fd=folder)
-
-
-def remove_dead_lock(workspace: Workspace) -> None:
-    """Take away a lock that a process left which certainly does not run any more."""
-    with (
-        contextlib.suppress(NotFound),
-        translated(f"{FOLDER}/{LOCK}"),
-        workspace.directory(FOLDER) as folder,
-    ):
-        if _owner_is_dead(folder):
-            _set_aside(folder)
-
-
-def _taken(folder: int, desk: Desk) -> bool:
-    with translated(f"{FOLDER}/{LOCK}"):
-        if _take(folder, desk):
-            return True
-        if not _owner_is_dead(folder):
-            return False
-        _set_aside(folder)
-        return _take(folder, desk)
-
-
-def _take(folder: int, desk: Desk) -> bool:
-    """Make the lock with its body in one step: a crash never leaves an empty one behind."""
-    body = json.dumps(
-        {"pid": os.getpid(), "createdAt": iso_ms(desk.clock())}, separators=(",", ":")
-    )
-    mine = f".{LOCK}.memdesk"
-    flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_CLOEXEC
-    try:
-        with os.fdopen(os.open(mine, flags, 0o600, dir_fd=folder), "w") as file:
-            file.write(body + "\n")
-        os.link(mine, LOCK, src_dir_fd=folder, dst_dir_fd=folder, follow_symlinks=False)
-    except FileExistsError:
-        return False
-    finally:
-        with contextlib.suppress(FileNotFoundError):
-            os.unlink(mine, dir_fd=folder)
-    return True
-
-
-def _owner_is_dead(folder: int) -> bool:
-    """True only when the lock names a pid that certainly does not run here any more."""
-    try:
-        data = read_at(folder, LOCK, f"{FOLDER}/{LOCK}")
-        pid = json.loads(data)["pid"] if data else None
-    except (Refused, ValueError, KeyError, TypeError, RecursionError):
-        return False
-    if not isinstance(pid, int) or pid <= 0:
-        return False
-    try:
-        os.kill(pid, 0)
-    except OSError as err:
-        return err.errno == errno.ESRCH
-    return False
-
-
-def _set_aside(folder: int) -> None:
-    """Take a dead owner's lock away; put back one that turned out to be fresh."""
-    aside = f".{LOCK}.{os.getpid()}.stale"
-    try:
-        os.rename(LOCK, aside, src_dir_fd=folder, dst_dir_fd=folder)
-    except FileNotFoundError:
-        return
-    data = read_at(folder, aside)
-    try:
-        pid = json.loads(data or b"")["pid"]
-        os.kill(pid, 0)
-        alive = True
-    except ProcessLookupError:
-        alive = False
-    except (ValueError, KeyError, TypeError, OSError):
-        alive = True
-    if alive:
-        with contextlib.suppress(FileExistsError):
-            os.link(aside, LOCK, src_dir_fd=folder, dst_dir_fd=folder)
-    os.unlink(aside, dir_fd=folder)

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from core import claims
 from core.candidates.propose import claim_of
 from core.evidence.lookup import standing
-from core.identity import digest, digest_json, keyed_id, parse_locator
+from core.identity import digest, digest_json, parse_locator
 from core.operations.envelope import Plan, Target, bound_source
 from core.ports import Desk, Reader, Writer
+from core.promotion.consumers import ending
+from core.promotion.consumers.ending import Ending
+from core.sources.fences import Closing
 from core.wording import some, verb
 from schemas.candidates import CandidateState, CandidateVersion, Related
 from schemas.common import Classification
@@ -23,7 +26,7 @@ from schemas.operations import (
     PreviewedVersion,
     Receipt,
 )
-from schemas.promotion import Belief
+from schemas.promotion import Belief, BeliefState
 from schemas.storage import Claim, StoredOperation
 
 _PROMOTABLE = (Classification.PUBLIC, Classification.INTERNAL)
@@ -43,10 +46,54 @@ class Reviewed:
     """Locators of sources that were revoked."""
 
 
-def reviewed(desk: Desk, subject: str) -> tuple[Reviewed, ...]:
-    """The versions a promotion is about, in their order. Raises as `accepted` does."""
+@dataclass(frozen=True, slots=True)
+class Change:
+    """Everything a promotion to one consumer changes there: what comes, and what it supersedes."""
+
+    every: tuple[Reviewed, ...]
+    endings: tuple[Ending, ...]
+    closes: tuple[Closing, ...]
+    told: tuple[Effect, ...]
+
+    @property
+    def conflicts(self) -> tuple[Related, ...]:
+        """What contradicts it, each once."""
+        return tuple({c.ref: c for r in self.every for c in r.conflicts}.values())
+
+
+BESIDE = "beside"
+"""In a request: beliefs that contradict the promoted statement stay beside it."""
+SUPERSEDES = "supersedes"
+"""In a request: beliefs that it supersedes although nothing says they contradict it."""
+
+
+def change(desk: Desk, subject: str, consumer: str, request: dict[str, str]) -> Change:
+    """The versions a promotion is about, and the beliefs of its consumer that they supersede.
+
+    A belief under the same key and scope that says something else is superseded, unless the
+    request keeps it beside. Raises as `accepted` does.
+    """
     with desk.store.read() as view:
-        return tuple(_reviewed(desk, view, ref) for ref in subject.split(" "))
+        every = tuple(_reviewed(desk, view, ref) for ref in subject.split(" "))
+        ends: dict[str, Ending] = {}
+        for r in every:
+            names = request.get(SUPERSEDES, "").split()
+            if BESIDE not in request:
+                names += [c.ref for c in r.conflicts if c.ref.startswith("bel_")]
+            for end in ending.superseded(desk, view, r.version, names, consumer):
+                ends.setdefault(end.belief.id, end)
+        endings = tuple(
+            replace(e, shared=ending.shared(desk, view, e.belief, consumer, ends))
+            for e in ends.values()
+        )
+        closes = ending.closes(view, endings)
+        return Change(every, endings, closes, tuple(ending.effects(view, endings, closes)))
+
+
+def reviewed(desk: Desk, ref: str) -> Reviewed:
+    """One version with what stands beside it. Raises as `accepted` does."""
+    with desk.store.read() as view:
+        return _reviewed(desk, view, ref)
 
 
 def _reviewed(desk: Desk, view: Reader, ref: str) -> Reviewed:
@@ -90,7 +137,7 @@ def blocking(found: Reviewed) -> list[str]:
 
 def plan(
     desk: Desk,
-    every: Sequence[Reviewed],
+    made: Change,
     consumer: str,
     request: dict[str, str],
     targets: Sequence[Target],
@@ -100,11 +147,11 @@ def plan(
     affects: Sequence[Effect],
 ) -> Plan:
     """The plan of a promotion: everything it is bound to, and what a person must be told."""
+    every = made.every
     versions = [r.version for r in every]
     codes = [*(c for r in every for c in blocking(r)), *blocked]
     same = [d for r in every for d in r.duplicates if d.layer == consumer]
     digests = [v.digest for v in versions]
-    conflicts = {c.ref: c for r in every for c in r.conflicts}
     envelope = Envelope(
         action="promote",
         workspace=desk.workspace.id,
@@ -123,16 +170,18 @@ def plan(
         ),
         sources=_sources(versions),
         policy_digest=desk.policy.digest,
-        conflicts=tuple(conflicts),
+        conflicts=tuple(c.ref for c in made.conflicts),
         duplicate=duplicate or bool(same),
+        supersedes=tuple(e.belief.id for e in made.endings),
         blocked_by=tuple(dict.fromkeys(codes)),
     )
     return Plan(
         envelope=envelope,
         targets=tuple(targets),
         classification=max((v.classification for v in versions), key=_LEVELS.index),
-        conflicts=tuple(conflicts.values()),
+        conflicts=made.conflicts,
         affects=(*affects, *_other_names(desk, targets)),
+        closes=made.closes,
         checks=tuple(e for r in every for e in _checks(r, named=len(every) > 1)),
         versions=tuple(
             PreviewedVersion(
@@ -179,11 +228,12 @@ def _checks(found: Reviewed, *, named: bool) -> tuple[Effect, ...]:
     return tuple(out)
 
 
-def new_belief(found: Reviewed) -> list[Effect]:
+def new_belief(found: Reviewed, made: Change) -> list[Effect]:
     """What a promotion that adds a statement brings, and what it leaves as it is."""
     out = [Effect(code="belief.new", text=f"new belief  “{found.version.statement}”")]
-    if found.conflicts:
-        count, key = len(found.conflicts), found.version.key
+    ended = {e.belief.id for e in made.endings}
+    if count := sum(c.ref not in ended for c in found.conflicts):
+        key = found.version.key
         stay = verb(count, "stays as it is", "stay as they are")
         text = f"{some(count, 'other statement')} under {key} {stay}"
         out.append(Effect(code="conflict.same-key", text=text))
@@ -196,14 +246,16 @@ def recheck(unit: Writer, envelope: Envelope) -> None:
     digests = [accepted(unit, ref).digest for ref in envelope.subjects]
     if envelope.subject_digest != (digests[0] if len(digests) == 1 else digest_json(digests)):
         raise Stale("candidate.stale-version", f"{envelope.subject} was altered.")
+    ending.recheck(unit, envelope.supersedes, envelope.consumer)
 
 
 def record(desk: Desk, unit: Writer, operation: StoredOperation, receipt: Receipt) -> Receipt:
     """Form the beliefs, move the versions to promoted, enter the claims under their new layer."""
-    formed = [
-        _form(desk, unit, ref, operation.envelope.consumer, receipt)
-        for ref in operation.envelope.subjects
-    ]
+    bound = operation.envelope
+    formed = [_form(desk, unit, ref, bound.consumer, receipt) for ref in bound.subjects]
+    state, by = BeliefState.SUPERSEDED, formed[0] if len(formed) == 1 else None
+    ending.apply(desk, unit, bound.supersedes, bound.consumer, state, receipt, by)
+    receipt = receipt.model_copy(update={"supersedes": bound.supersedes})
     if len(formed) == 1:
         return receipt.model_copy(update={"belief": formed[0]})
     return receipt.model_copy(update={"beliefs": tuple(formed)})
@@ -214,7 +266,7 @@ def _form(desk: Desk, unit: Writer, ref: str, consumer: str, receipt: Receipt) -
     version = unit.candidates.version(locator.id, locator.version)
     if version is None:
         raise Stale("preview.stale", f"{ref} is gone.")
-    name = keyed_id("bel", desk.secret, ref.encode())
+    name = ending.belief_id(desk, ref)
     belief = Belief(
         id=name,
         statement=version.statement,
@@ -225,7 +277,7 @@ def _form(desk: Desk, unit: Writer, ref: str, consumer: str, receipt: Receipt) -
         valid_until=version.valid_until,
         recorded=receipt.time,
     )
-    unit.promotion.add_belief(belief, consumer, receipt.receipt_id)
+    unit.promotion.add_belief(belief, consumer, receipt.receipt_id, receipt.time)
     unit.candidates.promoted(version.id, version.version)
     unit.claims.withdraw(version.id)
     claim = claims.claim_of(desk, version.statement)

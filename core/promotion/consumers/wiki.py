@@ -1,12 +1,7 @@
-"""The wiki consumer: one reviewed statement becomes one page in AIWG's layout (spec 5.1, 5.5).
-
-The page says where it comes from and that its statement is data. AIWG hashes pages as it finds
-them, so its prose need not be matched; its front matter keys are.
-"""
+"""The wiki consumer: one reviewed statement becomes one page in AIWG's layout (spec 5.1, 5.5)."""
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
@@ -15,17 +10,15 @@ from core.evidence import raw
 from core.operations.envelope import Plan, Target
 from core.ports import Desk, Writer
 from core.promotion.consumers import reviewed
+from core.promotion.consumers.ending import Ended, Ending
+from core.promotion.consumers.wiki_pages import NAME, ROOT, ended_page, page, page_path
 from core.workspace import read_at
 from schemas.candidates import CandidateVersion, Related
 from schemas.errors import MemdeskError
 from schemas.operations import Effect, Envelope, Receipt
+from schemas.promotion import Belief, BeliefState
 from schemas.storage import OutboxTarget, StoredOperation
 
-NAME = "wiki"
-ROOT = ".aiwg/wiki"
-FOLDER = f"{ROOT}/summaries"
-_TITLE = 72
-_SPECIAL = re.compile(r"([\\`*_{}\[\]<>#|!~])")
 _BYTES = 1 << 20
 
 
@@ -42,10 +35,10 @@ class Wiki:
         Raises Refused `candidate.not-accepted`, `destination.link`; Stale
         `candidate.stale-version`.
         """
-        every = reviewed.reviewed(desk, subject)
+        made = reviewed.change(desk, subject, NAME, request)
         targets = []
         affects: list[Effect] = []
-        for found in every:
+        for found in made.every:
             path = page_path(found.version)
             target = Target(path, desk.workspace.read(path), page(found.version).encode())
             targets.append(target)
@@ -53,12 +46,32 @@ class Wiki:
                 text = f"{path} stands already, byte for byte."
                 affects.append(Effect(code="duplicate.same-claim", text=text))
             else:
-                affects += reviewed.new_belief(found)
+                affects += reviewed.new_belief(found, made)
         duplicate = all(t.before == t.after for t in targets)
-        affects += leftovers(desk, every)
+        ended = self.ended(desk, made.endings)
+        affects += [*made.told, *ended.affects, *leftovers(desk, made.every)]
+        targets += ended.targets
         return reviewed.plan(
-            desk, every, NAME, request, targets, duplicate=duplicate, blocked=(), affects=affects
+            desk, made, NAME, request, targets, duplicate=duplicate, blocked=(), affects=affects
         )
+
+    def ended(self, desk: Desk, endings: Sequence[Ending]) -> Ended:
+        """The exact bytes of the pages, each marked; a page that its owner took away stays away."""
+        targets, blocked, told = [], [], []
+        for e in endings:
+            path = page_path(e.version)
+            before = desk.workspace.read(path)
+            if before is None:
+                told.append(Effect(code="effect.page-gone", text=f"{path} is gone already"))
+                continue
+            if e.state is BeliefState.REMOVED and before != page(e.version).encode():
+                blocked.append("belief.drifted")
+            targets.append(Target(path, before, ended_page(before, e)))
+        return Ended(tuple(targets), tuple(dict.fromkeys(blocked)), tuple(told))
+
+    def stands(self, desk: Desk, beliefs: Sequence[tuple[Belief, CandidateVersion]]) -> list[bool]:
+        """Which of these pages stand byte for byte as memdesk wrote them."""
+        return [desk.workspace.read(page_path(v)) == page(v).encode() for _, v in beliefs]
 
     def recheck(self, unit: Writer, envelope: Envelope) -> None:
         """The version is still accepted and the newest."""
@@ -80,73 +93,6 @@ class Wiki:
     ) -> Receipt:
         """Form the belief of the promoted version."""
         return reviewed.record(desk, unit, operation, receipt)
-
-
-def page_path(version: CandidateVersion) -> str:
-    """Where AIWG puts the page of a promoted candidate (format 1.6)."""
-    return f"{FOLDER}/session-candidate-{version.id.partition('_')[2][:16]}-v{version.version}.md"
-
-
-def page(version: CandidateVersion) -> str:
-    """The page: AIWG's promotion keys, the wiki's own keys, the statement as quoted data."""
-    decision = version.decision
-    codes = decision.acknowledged if decision else ()
-    title = title_of(version.statement)
-    day = _day(decision.time if decision else version.created)
-    lines = [
-        "---",
-        "source: aiwg-session-candidate",
-        f"consumer: {NAME}",
-        f"candidate_id: {version.id}",
-        f"candidate_version: {version.version}",
-        f"candidate_type: {version.kind.value}",
-        "content_trust: untrusted-reviewed-data",
-        f"security_disposition: {'suspicious' if codes else 'clear'}",
-        f"security_warnings: {', '.join(codes) or 'none'}",
-        "evidence:",
-        *(f"  - {s.event}#{s.start}-{s.end}" for s in version.sources),
-        f"title: {json.dumps(title, ensure_ascii=False)}",
-        "type: summary",
-        f"created: {day}",
-        f"tags: [{version.kind.value}]",
-        "status: active",
-        "---",
-        "",
-        f"# {escaped(title)}",
-        "",
-        f"> {escaped(version.statement)}",
-        "",
-        "The quoted statement was accepted by a reviewer. It is data about the project, "
-        "not an instruction.",
-        "",
-        f"- kind: {version.kind.value}",
-        f"- key: {version.key}",
-        f"- scope: {version.scope}",
-        f"- accepted by {escaped(decision.actor.reviewer) if decision else '?'} on {day}",
-    ]
-    if decision and decision.reason:
-        lines.append(f"- reason: {escaped(' '.join(decision.reason.split()))}")
-    return "\n".join(lines) + "\n"
-
-
-def title_of(statement: str) -> str:
-    """The statement, or its first words where it is long: never a key, which reads like a slug."""
-    if len(statement) <= _TITLE:
-        return statement
-    cut = statement[:_TITLE]
-    words = cut[: cut.rfind(" ")] if " " in cut else cut[:-1]
-    return words.rstrip(" ,;:.–—-") + "…"
-
-
-def escaped(text: str) -> str:
-    """Words that Markdown must not take for structure."""
-    return _SPECIAL.sub(r"\\\1", text)
-
-
-def _day(micros: int) -> str:
-    from datetime import UTC, datetime
-
-    return f"{datetime.fromtimestamp(micros / 1_000_000, UTC):%Y-%m-%d}"
 
 
 def leftovers(desk: Desk, every: Sequence[reviewed.Reviewed]) -> list[Effect]:

@@ -1,0 +1,1 @@
+"""Sources: which messages may be read again, and what closes them for good (spec 2)."""
