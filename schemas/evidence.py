@@ -62,6 +62,8 @@ class Event(Contract):
     byte_length: int = Field(ge=0)
     part: int = Field(default=0, ge=0)
     notes: tuple[str, ...] = ()
+    rewritten: bool = False
+    """True in lists where no path means its file any more: other bytes were written there."""
     same_as: str | None = None
     """Id of an earlier event with the same native id and words (a resumed or forked session)."""
     revoked: bool = False

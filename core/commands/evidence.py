@@ -121,7 +121,7 @@ def list_(
         f"{_mark(e, before)}{one_line(e.text, 90)}"
         for e in events
     ]
-    items = [item(e) | {"rewritten": e.file in before} for e in events]
+    items = [item(e.model_copy(update={"rewritten": e.file in before})) for e in events]
     emit({"items": items, "next": cursor}, *(lines or ["No events."]))
 
 
