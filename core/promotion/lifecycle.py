@@ -56,7 +56,8 @@ class Lifecycle:
     def plan(self, desk: Desk, subject: str, request: dict[str, str]) -> Plan:
         """The exact bytes of the consumer's files without the statement, or with it marked.
 
-        Raises NotFound `id.not-found`; Stale `belief.ended`; Refused as the consumer's own plan.
+        Raises NotFound `id.not-found`; Stale `belief.ended`; Refused `belief.itself`, and as the
+        consumer's own plan.
         """
         with desk.store.read() as view:
             belief = view.promotion.belief(subject)
@@ -64,6 +65,8 @@ class Lifecycle:
                 raise NotFound("id.not-found", f"There is no belief {subject}.")
             ending.recheck(view, [subject], self._consumer)
             if by := request.get("by"):
+                if by == subject:
+                    raise Refused("belief.itself", f"{subject} can't take its own place.")
                 ending.recheck(view, [by], self._consumer)
             end = Ending(
                 belief=belief,

@@ -31,6 +31,12 @@ ROWS = table(
         "Name it with --at; `promotion beliefs` says where it stands.",
     ),
     (
+        "belief.itself",
+        Exit.USAGE,
+        "A belief is superseded by another one.",
+        "Name another belief or a candidate version with --by.",
+    ),
+    (
         "belief.ended",
         Exit.STALE,
         "The belief does not stand there any more.",

@@ -144,7 +144,7 @@ ROWS = table(
         "id.not-found",
         Exit.NOT_FOUND,
         "Nothing in this workspace has that id.",
-        "List ids with `memdesk candidates list`, `evidence list` or `promotion list`.",
+        "List ids with `memdesk candidates list`, `evidence list`, `promotion list` or `promotion beliefs`.",
     ),
     (
         "id.ambiguous",

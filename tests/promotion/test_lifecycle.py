@@ -278,6 +278,9 @@ def test_a_belief_takes_anothers_place(sqlite_desk: Desk) -> None:
     assert belief(desk, first.belief).consumers[0].replacement == second.belief
     with pytest.raises(Stale):
         lifecycle.preview(desk, "supersede", belief(desk, second.belief), by=first.belief)
+    with pytest.raises(Refused) as err:
+        lifecycle.preview(desk, "supersede", belief(desk, second.belief), by=second.belief)
+    assert err.value.code == "belief.itself"
 
 
 def test_what_was_revoked_can_be_reviewed_anew_under_a_new_handle(desk: Desk) -> None:

@@ -157,7 +157,7 @@ def _told(e: Ending) -> str:
         BeliefState.ARCHIVED: "archives", BeliefState.REMOVED: "removes",
     }[e.state]  # fmt: skip
     stays = "; its words stay, another statement says them too" if e.shared else ""
-    return f"{verb}  {e.belief.id} “{words}”  answers questions as of before now{stays}"
+    return f"{verb}  {e.belief.id} “{words}”  stays readable as of dates before now{stays}"
 
 
 def place(view: Reader, event: str) -> str:
