@@ -28,7 +28,8 @@ if TYPE_CHECKING:
     from core.textdiff import Comparison
     from schemas.operations import FailedSink, Preview, Receipt
     from schemas.storage import CandidateFilter
-    from tui.client import Client, Half
+    from tui.client import Client
+    from tui.promoting import Half
 
 _AHEAD = 100
 """Lines drawn in the thread: more than a screen holds but on the largest."""

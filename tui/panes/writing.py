@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from core.promotion.standing import Standing
     from schemas.operations import Preview, Receipt, Written
-    from tui.client import Half
+    from tui.promoting import Half
 
 _STARTABLE = ("previewed", "failed")
 _NAMED = 3
