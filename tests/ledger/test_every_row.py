@@ -111,14 +111,17 @@ class Intruder:
         self.engine = sa.create_engine(url, poolclass=sa.NullPool, connect_args=driver)
 
     @contextlib.contextmanager
-    def inside(self) -> Iterator[sa.Connection]:
-        """A transaction without triggers, which stand again afterwards."""
+    def inside(self, table: str) -> Iterator[sa.Connection]:
+        """A transaction without the triggers of a table, which stand again afterwards."""
         with self.engine.begin() as connection:
             made = []
             if self.sqlite:
+                connection.exec_driver_sql("PRAGMA synchronous=OFF")
                 connection.exec_driver_sql("BEGIN IMMEDIATE")
-                query = "SELECT name, sql FROM sqlite_master WHERE type = 'trigger'"
-                made = list(connection.exec_driver_sql(query))
+                query = (
+                    "SELECT name, sql FROM sqlite_master WHERE type = 'trigger' AND tbl_name = ?"
+                )
+                made = list(connection.exec_driver_sql(query, (table,)))
                 for name, _text in made:
                     connection.exec_driver_sql(f"DROP TRIGGER {name}")
             else:
@@ -138,7 +141,7 @@ class Intruder:
     def replace(self, table: str, old: Row | None, new: Row | None) -> None:
         """Put `new` where `old` stood; None on either side adds or takes away."""
         t = SQLModel.metadata.tables[table]
-        with self.inside() as connection:
+        with self.inside(table) as connection:
             if old is not None:
                 keys = [c == old[c.name] for c in t.primary_key.columns]
                 assert connection.execute(sa.delete(t).where(*keys)).rowcount == 1

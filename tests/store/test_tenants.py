@@ -29,7 +29,7 @@ def test_two_workspaces_on_one_server_never_see_each_other(
     two = make_desk(tmp_path / "b" / "same", postgres_url)
     lived_in(one, tmp_path / "x")
     with two.store.read() as view:
-        assert view.evidence.counts() == {"files": 0, "paths": 0, "events": 0, "bytes": 0}
+        assert set(view.evidence.counts().values()) == {0}
         assert view.evidence.events(Page()) == ([], None)
         assert view.candidates.rows(CandidateFilter(()), Page()) == ([], None)
         assert view.operations.receipts(Page()) == ([], None)
