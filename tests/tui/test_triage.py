@@ -250,8 +250,9 @@ async def test_an_edit_is_a_new_version_that_is_pending_and_shows_what_changed(
         row = stored(laid)[0]
         assert (row.version, row.state.value) == (2, "pending")
         assert row.statement == STATEMENTS[0] + " (finance)"
-        assert "[Diff]" in desk.text() and "finance" in desk.text()
-        assert "edited by Ana" in desk.text()
+        await desk.sees("[Diff]")
+        await desk.sees("edited by Ana")
+        assert "finance" in desk.text()
         assert desk.candidates.list.index == 0
         await desk.press("a")
         assert stored(laid)[0].state.value == "accepted"
